@@ -42,8 +42,8 @@ enum Ends {
             }
             let board = GoalBoard(followersOfMatch: sizes.followers / matches)
             let options = Engine.Options(transport: .discard, store: .folder(store.folder))
-            let engine = try Engine(benchmarking: options) { loop, shard, context in
-                try WatchedTransport(loop, shard, context.clock) { board.note($0, at: $1) }
+            let engine = try Engine(benchmarking: options) { loop, source, context in
+                try WatchedTransport(loop, source, context.clock) { board.note($0, at: $1) }
             }
             try begin(engine)
             var figures = Figures()
