@@ -81,7 +81,7 @@ package final class ScenarioRun {
 
     /// Runs the scenario. To be called once.
     package func run() -> LoadRun {
-        LoopThread.nameCurrent(RunFigures.coreName)
+        LoopThread.nameCurrent(ThreadCost.coreName)
         timers.watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         loop.run()
         let report = generator?.stop() ?? Generator.Report()
