@@ -142,10 +142,10 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareLineupTests", dependencies: ["FanfareLineup"], path: "Tests/Unit/FanfareLineupTests",
         swiftSettings: swiftOfTests),
-    // What a server has of keys and certificates: for tests, and for the simulator of APNs.
+    // What a server has, as a listener, keys and certificates: for tests, and for the servers under Load. Nothing that ships listens.
     .target(
-        name: "CryptoTestSupport", dependencies: ["FanfareLoop", "CFanfareOpenSSL"],
-        path: "Tests/Support/CryptoTestSupport", swiftSettings: language),
+        name: "ServerTestSupport", dependencies: ["FanfareLoop", "CFanfareUV", "CFanfareOpenSSL"],
+        path: "Tests/Support/ServerTestSupport", swiftSettings: language),
     .testTarget(
         name: "FanfareTests",
         dependencies: stages(
@@ -165,7 +165,7 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareAPNsTests",
         dependencies: [
-            "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport",
+            "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop", "ServerTestSupport",
             "FanfareTestSupport",
         ],
         path: "Tests/Unit/FanfareAPNsTests",
@@ -205,7 +205,7 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareHTTP2Tests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLoopTests", dependencies: ["FanfareLoop", "CFanfareOpenSSL", "CryptoTestSupport"],
+        name: "FanfareLoopTests", dependencies: ["FanfareLoop", "CFanfareOpenSSL", "ServerTestSupport"],
         path: "Tests/Unit/FanfareLoopTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareCLITests",
@@ -259,7 +259,7 @@ if development {
         .target(name: "LoadJSON", path: "Load/json", swiftSettings: language),
         .target(
             name: "APNsSimulator",
-            dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport", "LoadJSON"],
+            dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "ServerTestSupport", "LoadJSON"],
             path: "Load/apns-simulator/Simulator",
             // Its state changes in nghttp2's callbacks, ten per request, on one thread; debug builds and the sanitizers' check that.
             swiftSettings: language
@@ -270,13 +270,13 @@ if development {
             exclude: ["README.md", "Simulator"], swiftSettings: language),
         // A server on this machine as if it were far away.
         .target(
-            name: "Distance", dependencies: ["FanfareModel", "FanfareLoop"], path: "Load/distance/Distance",
-            swiftSettings: language),
+            name: "Distance", dependencies: ["FanfareModel", "FanfareLoop", "ServerTestSupport"],
+            path: "Load/distance/Distance", swiftSettings: language),
         .executableTarget(
             name: "apns-distance", dependencies: ["Distance", "FanfareLoop"], path: "Load/distance",
             exclude: ["Distance", "README.md"], swiftSettings: language),
         .testTarget(
-            name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"],
+            name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop", "ServerTestSupport"],
             path: "Tests/Unit/DistanceTests", swiftSettings: swiftOfTests),
         // A program with a store that is killed again and again, and the judge of all its lives.
         .target(
@@ -347,7 +347,7 @@ if development {
         .testTarget(
             name: "ApnsSimulatorTests",
             dependencies: [
-                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport", "LoadJSON", "apns-simulator",
+                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "ServerTestSupport", "LoadJSON", "apns-simulator",
                 "apns-load", "apns-floor", "delivery-judge",
             ],
             path: "Tests/System/ApnsSimulatorTests",
@@ -366,7 +366,7 @@ if development {
             dependencies: stages(
                 "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareJSON", "FanfareFeeds", "FanfareLoop",
                 "APNsSimulator",
-                "CryptoTestSupport", "CountAllocations", "DeliveryJudge", "LoadJSON", "FanfareTestSupport"),
+                "ServerTestSupport", "CountAllocations", "DeliveryJudge", "LoadJSON", "FanfareTestSupport"),
             path: "Tests/System/FanfareAPNsPeerTests",
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swiftOfTests),
     ]

@@ -16,7 +16,7 @@ package final class Wakeup: Handle {
         unsafe signal.state.open(pointer())
     }
 
-    override func willClose() {
+    package override func willClose() {
         signal.state.shut()
         handler = nil
     }

@@ -52,12 +52,12 @@ let package = Package(
             name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
             swiftSettings: swift),
         .target(
-            name: "CryptoTestSupport", dependencies: ["FanfareLoop", "CFanfareOpenSSL"],
-            path: "Tests/Support/CryptoTestSupport", swiftSettings: swift),
+            name: "ServerTestSupport", dependencies: ["FanfareLoop", "CFanfareUV", "CFanfareOpenSSL"],
+            path: "Tests/Support/ServerTestSupport", swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsTests",
             dependencies: [
-                "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport",
+                "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "ServerTestSupport",
                 "FanfareTestSupport",
             ],
             path: "Tests/Unit/FanfareAPNsTests",

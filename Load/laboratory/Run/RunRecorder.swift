@@ -110,7 +110,7 @@ final class RunRecorder {
         let total = total(counts)
         (ended.counts.pushes, ended.counts.alerts) = (total.pushes, total.alerts)
         ended.counts.transport.connectionsOpened = total.transport.connectionsOpened
-        for (name, seconds) in threads where name.hasPrefix(RunFigures.shardName) {
+        for (name, seconds) in threads where name.hasPrefix(ThreadCost.shardName) {
             ended.threads[name, default: 0] += seconds
         }
     }

@@ -61,7 +61,7 @@ import Testing
         let clock = TickingClock()
         options.clock = ClockSource(
             wallMilliseconds: { 1_790_000_000_000 + clock.tick() }, monotonicNanoseconds: { clock.tick() * 1_000_000 })
-        let hasBegun = Atomically()
+        let hasBegun = Flag()
         let engine = try Engine(options, observer: observer)
         let threads = (0..<2).map { thread in
             Background {

@@ -16,12 +16,10 @@ struct CardLife {
     /// Pushes for coming back, by what the card shows.
     private var returns: [[Int]: Int] = [:]
 
-    init(card index: Int, of judge: CrashJudge) {
-        self.index = index
-        history = judge.history
-        record = judge.record
-        card = judge.history.cards[index]
-        pushes = judge.record.pushes[index]
+    init(card index: Int, _ history: History, _ record: Record) {
+        (self.index, self.history, self.record) = (index, history, record)
+        card = history.cards[index]
+        pushes = record.pushes[index]
     }
 
     private mutating func complain(_ text: String, _ push: Record.Push) { violations.append((text, push.life)) }

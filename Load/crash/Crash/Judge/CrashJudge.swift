@@ -15,7 +15,7 @@ package struct CrashJudge {
     package mutating func judge() -> Findings {
         for text in history.complaints + record.complaints { findings.complain("seed \(seed): \(text)") }
         for card in history.cards.indices {
-            var life = CardLife(card: card, of: self)
+            var life = CardLife(card: card, history, record)
             life.walk()
             take(life.violations, of: card)
             findings.add(life.counts)
@@ -38,7 +38,7 @@ package struct CrashJudge {
                 "seed \(seed) round \(life?.round ?? 0) life \(violation.life) (the one before was killed in "
                     + "\(before.isEmpty ? "no phase" : before.map { "\($0)" }.joined(separator: ", "))), card \(card) token \(token): "
                     + violation.text,
-                history: story(of: card, around: violation.life))
+                history: Story(history: history, record: record).lines(of: card, around: violation.life))
         }
     }
 

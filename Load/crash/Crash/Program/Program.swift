@@ -114,13 +114,13 @@ package struct Program: Sendable {
                 serverName: "localhost"),
             bundleID: app.bundleID, connections: Options.connectionsPerShard)
         configuration.quota = ConnectionQuota(pools: Options.shards)
-        return { [configuration] loop, shard, context in
+        return { [configuration] loop, source, context in
             try MarkedTransport(
                 { source in
                     try ConnectionPool(
                         loop: loop, source: source, credentials: credentials, configuration: configuration,
                         clock: context.clock, proof: context.proof, onReport: context.report)
-                }, MarkedSource(shard, marks))
+                }, MarkedSource(source, marks))
         }
     }
 
