@@ -112,7 +112,7 @@ var targets: [Target] = [
         path: "Tests/Support/FanfareTestSupport", swiftSettings: language),
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
-        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
+        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
         swiftSettings: language),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
@@ -327,7 +327,7 @@ if development {
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
             name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations", "FanfareTestSupport"),
-            path: "Tests/Season",
+            path: "Tests/System/Season",
             swiftSettings: language),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
