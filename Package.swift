@@ -166,6 +166,12 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareFeedsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
+        name: "FanfareJSONTests", dependencies: ["FanfareJSON", "FanfareModel"], path: "Tests/Unit/FanfareJSONTests",
+        swiftSettings: swiftOfTests),
+    .testTarget(
+        name: "FanfareTOMLTests", dependencies: ["FanfareTOML", "FanfareModel"], path: "Tests/Unit/FanfareTOMLTests",
+        swiftSettings: swiftOfTests),
+    .testTarget(
         name: "FanfareRulesTests",
         dependencies: ["FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareRulesTests",
