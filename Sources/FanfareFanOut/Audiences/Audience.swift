@@ -187,7 +187,8 @@ final class Audience: LaneMember {
 
     /// Describes a violated invariant of one of the audience's parts; `nil` if there is none.
     func violation() -> String? {
-        order.violation() ?? publications.violation() ?? alerts.violation() ?? starts.violation()
+        if let violation = order.violation() ?? publications.violation() ?? alerts.violation() { return violation }
+        return starts.violation() ?? versions.violation() ?? revisits.violation() ?? lane.violation()
     }
 
     // MARK: The sweep
