@@ -117,7 +117,8 @@ public import FanfareModel
 
     /// Newest publication of each remembered topic, without its alert, in the order in which they were decided.
     package var newestPublications: [Publication] {
-        table.living.compactMap { table[$0].isNewestWithheld ? nil : table[$0].newest }.sorted { $0.serial < $1.serial }
+        table.living.compactMap { table[$0].isNewestWithheld ? nil : table[$0].newest?.silent }
+            .sorted { $0.serial < $1.serial }
     }
 
     /// `newestPublications` as the topics are shown now: newer rules may hide a part.

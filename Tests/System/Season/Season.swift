@@ -191,7 +191,7 @@ final class Season {
     }
 
     private func tellPreferences(of person: Int) {
-        shard.apply(.prefer(ActivityID(hashing: name(of: person)), Card.preferences(at: now)), at: moment)
+        shard.apply(.setPreferences(ActivityID(hashing: name(of: person)), Card.preferences(at: now)), at: moment)
     }
 
     private func unfollow(_ name: String) {

@@ -92,7 +92,7 @@ extension World {
             // Some worlds have no phone left that could show that tokens are alive; and a token that is also
             // sick is not known to be dead before it is mended.
             if round % 200 == 199 {
-                for node in nodes where node.deadTokens.isShut { node.send(.trustDeadAnswers) }
+                for node in nodes where node.deadTokens.isShut { node.send(.confirmDeadTokens) }
             }
             var busy = false
             if looksForRenewed, moment.monotonic > quietSince + .seconds(10) {

@@ -115,14 +115,14 @@ extension World {
                 }
                 phones[index].serves(token)
             }
-        case .prefer(let id, let preferences):
+        case .setPreferences(let id, let preferences):
             if let index = named(id), let subscriber = wishes[preferences] {
                 guard !isTooOld(index) else { return true }
                 phones[index].budget.subscriber = subscriber
                 if let successor = successor(of: index) { phones[successor].budget.subscriber = subscriber }
             }
         case .checkRemoval: break
-        case .trustDeadAnswers: node.deadTokens.overrule()
+        case .confirmDeadTokens: node.deadTokens.overrule()
         case .forget(let topic): node.forgotten.insert(topic)
         case .reportQuiet(let question): noteQuestion(question, to: node)
         case .republish, .reportDisposition, .claimed: break

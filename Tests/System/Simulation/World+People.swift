@@ -53,9 +53,9 @@ extension World {
         send(.replaceToken(phones[index].id, token: phones[index].tokens.current), to: phones[index].node)
     }
 
-    func prefer(_ index: Int, _ subscriber: Subscriber) {
+    func setPreferences(_ index: Int, _ subscriber: Subscriber) {
         wishes[subscriber.preferences] = subscriber
-        send(.prefer(anyName(of: index), subscriber.preferences), to: phones[index].node)
+        send(.setPreferences(anyName(of: index), subscriber.preferences), to: phones[index].node)
     }
 
     func follow(on node: Int) {

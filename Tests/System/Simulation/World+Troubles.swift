@@ -58,7 +58,7 @@ extension World {
             if options.hasCrowds, random.chance(0.3) {
                 var nothing = Subscriber()
                 nothing.mask = .none
-                for index in live { prefer(index, nothing) }
+                for index in live { setPreferences(index, nothing) }
             }
         default:
             if node.deadTokens.isShut { reRegisterHeld(live, at: node) }

@@ -12,7 +12,7 @@ package final class World {
     /// Next thing that a world does; the weights make both quiet spells and storms.
     enum Action: CaseIterable {
         case card, goal, goals, cancelGoal, endMatch, reopen, follow, start, report, unfollow, move, rotateToken,
-            prefer,
+            setPreferences,
             reconfigure, trouble, ask
         case deliverCommand, pull, complete, takeFeedback, passTime
 
@@ -20,7 +20,8 @@ package final class World {
             switch self {
             case .card: 6
             case .goal: 3
-            case .goals, .cancelGoal, .endMatch, .reopen, .unfollow, .rotateToken, .prefer, .reconfigure, .ask: 1
+            case .goals, .cancelGoal, .endMatch, .reopen, .unfollow, .rotateToken, .setPreferences, .reconfigure, .ask:
+                1
             case .start, .trouble: 2
             case .move, .follow, .report: 4
             case .passTime: 6
@@ -93,7 +94,7 @@ package final class World {
         switch action {
         case .card, .goal, .goals, .cancelGoal, .endMatch, .reopen, .follow, .start, .report, .unfollow, .move,
             .rotateToken,
-            .prefer, .trouble, .ask:
+            .setPreferences, .trouble, .ask:
             // Outside events are refused while the core has no room to pass them on.
             guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
         case .reconfigure, .deliverCommand, .pull, .complete, .takeFeedback, .passTime: break
@@ -122,8 +123,8 @@ package final class World {
             }
         case .rotateToken:
             if let index = livePhone(), phones[index].hasToken { rotateToken(of: index) }
-        case .prefer:
-            if let index = livePhone() { prefer(index, Subscriber(atMinute: minute, using: &random)) }
+        case .setPreferences:
+            if let index = livePhone() { setPreferences(index, Subscriber(atMinute: minute, using: &random)) }
         case .reconfigure:
             if options.isMisconfigurable { isMisconfigured = !isMisconfigured && random.chance(0.3) }
         case .trouble: makeTrouble()

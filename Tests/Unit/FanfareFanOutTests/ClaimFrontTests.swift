@@ -34,10 +34,4 @@ import Testing
         front.widen()
         #expect(front.block == 1000 && front.violation() == nil)
     }
-
-    @Test mutating func audienceThatGoesOnWaitsForNothing() {
-        (front.isUnnamed, front.isReady) = (true, true)
-        front.goOn()
-        #expect(!front.isUnnamed && !front.isReady)
-    }
 }

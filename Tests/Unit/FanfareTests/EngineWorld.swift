@@ -372,7 +372,7 @@ final class EngineWorld {
         inbox.stop(by: deadline)
         requested.isSet = true
         coreIsHung = false
-        if inbox.post(.trustDeadAnswers) != .stopped { complain("something is taken after a stop") }
+        if inbox.post(.confirmDeadTokens) != .stopped { complain("something is taken after a stop") }
         while violation == nil, overAt == nil {
             runAll(answering: isWell)
             if overAt != nil { break }

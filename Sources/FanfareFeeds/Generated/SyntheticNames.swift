@@ -1,7 +1,7 @@
 import FanfareModel
 
-/// Invented names that no club and no player has, and the kinds of events in a match.
-enum Invented {
+/// Names of teams and players in generated matches, which no real team and no real player has.
+enum SyntheticNames {
     static let teams = [
         "Ashenvale United", "Brackwater City", "Cindermoor Rovers", "Dunmarrow Athletic", "Elderfen Town",
         "Foxholt Wanderers", "Greywick Albion", "Hallowmere City", "Inkerby Rangers", "Juniper Vale",
@@ -24,10 +24,4 @@ enum Invented {
         random.shuffle(&names)
         return names.prefix(16).map { "\(random.element(of: initials)). \($0)" }
     }
-
-    /// Kinds of raw events, repeated by frequency: of twenty events, ten are passes and five are duels.
-    static let rawKinds = [
-        "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "duel", "duel", "duel", "duel",
-        "duel", "touch", "throwIn", "freeKick", "interruption", "shot",
-    ]
 }

@@ -1,22 +1,21 @@
-internal import CFanfareUV  // also declares GNU's names of Glibc
-
 #if canImport(Glibc)
 internal import Glibc
 #endif
 
 /// Runs work that may block for an unlimited time, for example on a name server or a hanging file system.
 ///
-/// Nothing joins the thread: neither a closing loop nor the end of the process waits for it. (libuv's thread pool is
-/// unsuitable for such work, because its few threads are joined when the process ends.)
+/// Nothing joins the thread: neither a closing loop nor the end of the process waits for it. libuv's thread pool is
+/// unsuitable for such work, because its few threads are joined when the process ends. A queue of Dispatch is unsuitable, too:
+/// it waits for ever where no thread can be created, and work that hangs keeps one of its workers.
 package enum DetachedThread {
     /// - Parameter name: shown by debuggers and `top`; Linux keeps 15 bytes of it.
-    package static func run(name: String, _ body: @escaping @Sendable () -> Void) throws(LoopError) {
+    package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadError) {
         let start = unsafe Unmanaged.passRetained(DetachedStart(name: name, body: body))
         var thread = pthread_t()
         let code = unsafe pthread_create(&thread, nil, detachedMain, start.toOpaque())
         guard code == 0 else {
             unsafe start.release()
-            throw LoopError(code: -code, call: "pthread_create", place: name)
+            throw ThreadError(code: code)
         }
         pthread_detach(thread)
     }
@@ -34,9 +33,9 @@ private final class DetachedStart: Sendable {
 }
 
 private func detachedMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    // `DetachedThread.run` passes the argument.
+    // `DetachedThread.start` passes the argument.
     let start = unsafe Unmanaged<DetachedStart>.fromOpaque(argument!).takeRetainedValue()
-    unsafe pthread_setname_np(pthread_self(), String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
+    ThreadName.set(start.name)
     // The thread blocks all signals, because a signal may make an interrupted system call fail; other threads handle them.
     var all = sigset_t()
     unsafe sigfillset(&all)

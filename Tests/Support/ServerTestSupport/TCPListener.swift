@@ -1,4 +1,9 @@
 internal import CFanfareUV
+package import FanfareLoop
+
+#if canImport(Glibc)
+internal import Glibc
+#endif
 
 /// Accepts TCP connections.
 package final class TCPListener: Handle {
@@ -19,10 +24,8 @@ package final class TCPListener: Handle {
     ) throws(LoopError) {
         place = "\(host):\(port)"
         self.onConnection = onConnection
-        super.init(loop, UV_TCP)
-        try unsafe check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init", at: place)
-        adopt()
-        do {
+        try super.init(tcpOn: loop, place: "\(host):\(port)")
+        do throws(LoopError) {
             try listen(on: Resolver.askSystem(host: host, port: port)[0], backlog)
         } catch {
             close()
@@ -32,22 +35,39 @@ package final class TCPListener: Handle {
 
     private func listen(on address: SocketAddress, _ backlog: Int32) throws(LoopError) {
         // libuv reports a failed bind only at `listen`.
-        try unsafe check(address.withSocketAddress { unsafe uv_tcp_bind(pointer(), $0, 0) }, "bind", at: place)
-        try unsafe check(uv_listen(pointer(), backlog, connectionArrived), "listen", at: place)
-        port = unsafe SocketAddress.name(of: pointer(), uv_tcp_getsockname)?.port ?? 0
+        let bound = address.withSocketAddress {
+            uv_tcp_bind(pointer(), $0.assumingMemoryBound(to: sockaddr.self), 0)
+        }
+        try check(bound, "bind")
+        try check(uv_listen(pointer(), backlog, connectionArrived), "listen")
+        port = boundPort()
     }
 
-    override func willClose() {
+    private func check(_ code: CInt, _ call: String) throws(LoopError) {
+        guard code >= 0 else { throw LoopError(code: code, call: call, place: place) }
+    }
+
+    private func boundPort() -> UInt16 {
+        var name = sockaddr_in6()
+        var size = CInt(MemoryLayout<sockaddr_in6>.size)
+        let code = withUnsafeMutablePointer(to: &name) { name in
+            name.withMemoryRebound(to: sockaddr.self, capacity: 1) { uv_tcp_getsockname(pointer(), $0, &size) }
+        }
+        // An address of either family has its port in this place.
+        return code == 0 ? UInt16(bigEndian: name.sin6_port) : 0
+    }
+
+    package override func willClose() {
         onConnection = nil
         onError = nil
     }
 
     fileprivate func accept(_ status: CInt) {
         guard !isClosed, let loop else { return }
-        do {
-            try check(status, "accept", at: place)
+        do throws(LoopError) {
+            try check(status, "accept")
             let stream = try TCPStream(loop: loop)
-            try unsafe stream.accept(from: pointer(), place)
+            try stream.accept(from: self, place)
             onConnection?(stream)
         } catch {
             onError?(error)
@@ -56,5 +76,5 @@ package final class TCPListener: Handle {
 }
 
 private func connectionArrived(_ listener: UnsafeMutablePointer<uv_stream_t>?, _ status: CInt) {
-    unsafe owner(listener, as: TCPListener.self).accept(status)
+    owner(listener, as: TCPListener.self).accept(status)
 }
