@@ -118,7 +118,7 @@ var targets: [Target] = [
         path: "Tests/Support/FanfareTestSupport", swiftSettings: language),
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
-        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
+        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
         swiftSettings: language),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
@@ -174,6 +174,12 @@ var targets: [Target] = [
         name: "FanfareFeedsTests",
         dependencies: ["FanfareFeeds", "FanfareModel", "FanfareThreads", "FanfareDecisions"],
         path: "Tests/Unit/FanfareFeedsTests",
+        swiftSettings: swiftOfTests),
+    .testTarget(
+        name: "FanfareJSONTests", dependencies: ["FanfareJSON", "FanfareModel"], path: "Tests/Unit/FanfareJSONTests",
+        swiftSettings: swiftOfTests),
+    .testTarget(
+        name: "FanfareTOMLTests", dependencies: ["FanfareTOML", "FanfareModel"], path: "Tests/Unit/FanfareTOMLTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareRulesTests",
@@ -339,7 +345,7 @@ if development {
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
             name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations", "FanfareTestSupport"),
-            path: "Tests/Season",
+            path: "Tests/System/Season",
             swiftSettings: language),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",

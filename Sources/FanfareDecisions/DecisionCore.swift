@@ -487,6 +487,24 @@ public import FanfareModel
         }
     }
 
+    /// Describes a violated invariant of a topic's parts, or of the timers, between two calls; `nil` if all hold. For tests, because it folds all
+    /// topics anew.
+    package func violation() -> String? {
+        var armed: [Timers.Entry] = []
+        for place in table.living {
+            let topic = table[place]
+            if let violation = topic.fold.violation() ?? topic.arrivals.violation() ?? topic.agenda.violation() {
+                return "topic \(topic.id): \(violation)"
+            }
+            for kind in [Timers.Kind.flush, .lapse] {
+                guard let deadline = topic.agenda.deadlines.armed(kind) else { continue }
+                armed.append(
+                    Timers.Entry(deadline: deadline, birth: topic.birth, place: UInt32(place), kind: kind))
+            }
+        }
+        return timers.violation(armed: armed)
+    }
+
     /// Removes stale timers once they outnumber those in use, of which a topic has at most one per kind. A timer goes stale when an
     /// earlier one is set or its topic is forgotten.
     private mutating func tidyTimers() {

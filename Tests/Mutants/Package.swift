@@ -119,7 +119,7 @@ let package = Package(
             path: "Tests/Unit/FanfareFanOutTests",
             swiftSettings: swiftOfTests),
         .target(
-            name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
+            name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
             swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),

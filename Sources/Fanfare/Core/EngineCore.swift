@@ -482,5 +482,8 @@ package final class EngineCore {
     }
 
     /// Returns a description of an invariant that is violated between two calls; `nil` if all hold.
-    func violation() -> String? { publications.violation(shards: shards.count) ?? questions.dispositions.violation() }
+    func violation() -> String? {
+        publications.violation(shards: shards.count) ?? questions.dispositions.violation()
+            ?? completions.joins.violation()
+    }
 }

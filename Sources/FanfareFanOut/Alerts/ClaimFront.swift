@@ -26,4 +26,12 @@ struct ClaimFront {
     mutating func claimed(_ count: Int) { ahead += count }
     mutating func visited(_ count: Int) { ahead -= min(ahead, count) }
     mutating func forget() { ahead = 0 }
+
+    /// Describes a block beyond the bounds of its sweep, or a count below zero; `nil` if there is none.
+    func violation() -> String? {
+        guard (0...max(0, blockMax)).contains(block), ahead >= 0, firstTicket > 0 else {
+            return "\(ahead) members are claimed from ticket \(firstTicket) on, \(block) at a time, at most \(blockMax)"
+        }
+        return nil
+    }
 }

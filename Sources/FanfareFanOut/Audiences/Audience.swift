@@ -288,7 +288,8 @@ final class Audience: LaneMember {
     /// Describes a violated invariant of the audience or of one of its parts; `nil` if there is none.
     func violation() -> String? {
         guard externalReferences >= 0 else { return "an audience is needed by \(externalReferences) activities" }
-        return order.violation() ?? publications.violation() ?? alerts.violation() ?? starts.violation()
+        if let violation = order.violation() ?? publications.violation() ?? alerts.violation() { return violation }
+        return starts.violation() ?? versions.violation() ?? revisits.violation() ?? lane.violation()
             ?? lacks.violation(members: order.count, starts: starts.count)
     }
 

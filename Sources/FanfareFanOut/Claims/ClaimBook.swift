@@ -287,6 +287,6 @@ struct ClaimBook {
         guard requestedNames == requests.reduce(0, { $0 + $1.named }) else {
             return "\(requestedNames) names are counted without an answer"
         }
-        return new.violation()
+        return new.violation() ?? lineups.violation()
     }
 }

@@ -171,6 +171,7 @@ final class EngineWorld {
             if let violation { return "step \(step): \(violation)" }
         }
         if random.chance(0.7) { stop() } else { calm() }
+        if let violation = core.decisionCore.violation() { complain(violation) }
         judgeRestart()
         return violation.map { "after step \(steps): \($0)" }
     }

@@ -1,4 +1,3 @@
-import FanfareRules
 import Foundation
 import Testing
 
@@ -117,7 +116,7 @@ import Testing
         let document = "x = " + String(repeating: level, count: 128) + String(repeating: "]}", count: 128)
         let thread = Thread {
             do throws(TOMLError) {
-                _ = try Rules(toml: Array(document.utf8), name: "deep")
+                _ = try TOMLValue.document(Array(document.utf8), name: "deep")
                 exit(1)
             } catch {
                 exit(error.faults.first?.text.hasPrefix("more than 32 tables and arrays") == true ? 0 : 2)
