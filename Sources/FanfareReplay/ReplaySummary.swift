@@ -78,7 +78,7 @@ package struct ReplaySummary: Sendable {
     package var whatIf: DecisionTally.Figures?
     package var counts = ShardCounts()
     /// Lineups of the subscribers when the feed began.
-    package var lineups = ShardCounts.Lineups()
+    package var lineups = LineupCounts()
     package var fates = Fates()
     /// Freshness by topic kind, over all shards.
     package var freshness = FreshnessReport()

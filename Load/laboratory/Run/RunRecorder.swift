@@ -257,7 +257,7 @@ final class RunRecorder {
     }
 }
 
-extension ShardCounts.Alerts {
+extension AlertCounts {
     /// Alerts that were not sent, by reason.
     var notSent: [Count] {
         [
@@ -267,7 +267,7 @@ extension ShardCounts.Alerts {
     }
 }
 
-extension ShardCounts.Pushes {
+extension PushCounts {
     /// Answers by class, those that occurred.
     var answers: [Count] {
         [

@@ -361,7 +361,7 @@ private struct Opening {
 
     /// Is `true` when nothing has been accepted for three seconds: some activities are answered with errors for good, and the opening
     /// does not end by itself.
-    mutating func isStalled(_ pushes: ShardCounts.Pushes, at now: Int64) -> Bool {
+    mutating func isStalled(_ pushes: PushCounts, at now: Int64) -> Bool {
         guard pushes.accepted == answered.count else {
             answered = (pushes.accepted, now)
             return false
