@@ -94,7 +94,7 @@ struct ReplayCommand {
         options.transport = try apns.transport()
     }
 
-    private static func speed(_ text: String) -> ReplayOptions.Speed? {
+    private static func speed(_ text: String) -> ReplayTimetable.Speed? {
         if text == "max" { return .max }
         guard let factor = Double(text), factor.isFinite, factor > 0 else { return nil }
         return .times(factor)
