@@ -120,7 +120,7 @@ final class Connection: SessionHandler {
 
     func goAway() { session?.goAway(reason: "Shutdown") }
 
-    func change(_ settings: Session.Settings) {
+    func change(_ settings: SessionSettings) {
         guard !isLost, let session else { return }
         session.change(streamsMax: settings.streamsMax, window: settings.window)
         simulator.hasOutput(self)

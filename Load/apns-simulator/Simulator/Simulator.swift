@@ -30,7 +30,7 @@ package final class Simulator: APNsStandIn {
     let loop: Loop
     private let context: TLSContext
     let service: Service
-    var sessionSettings: Session.Settings
+    var sessionSettings: SessionSettings
     let sessionMemory = SessionMemory()
     var clock: OwnClock
     private(set) var now: Instant
@@ -80,7 +80,7 @@ package final class Simulator: APNsStandIn {
         let clock = OwnClock(aheadMilliseconds: Int64(options.clockAheadSeconds) * 1000)
         self.clock = clock
         now = clock.now
-        sessionSettings = Session.Settings(
+        sessionSettings = SessionSettings(
             streamsMax: UInt32(options.streams.first), isStrictAtStart: options.isStrictAtStart,
             window: Int32(options.windows.first), deadSince: now.unixSeconds * 1000 - 86_400_000, seed: options.seed)
         delayed = DelayQueue(delayMax: options.latency.most, now: 0)
@@ -141,7 +141,7 @@ package final class Simulator: APNsStandIn {
     // MARK: - Called by connections
 
     /// Returns the settings with a seed for this connection, so that no two answers share an `apns-id`.
-    func sessionSettings(connection: UInt32) -> Session.Settings {
+    func sessionSettings(connection: UInt32) -> SessionSettings {
         var settings = sessionSettings
         settings.seed = mixed(settings.seed ^ UInt64(connection))
         return settings
