@@ -15,7 +15,7 @@ final class FastConnection {
     private var isListed = false
 
     init(
-        id: UInt32, simulator: FastSimulator, tcp: TCPStream, context: TLSContext, settings: FastSession.Settings
+        id: UInt32, simulator: FastSimulator, tcp: TCPStream, context: TLSContext, settings: FastSettings
     ) throws(LoopError) {
         self.id = id
         self.simulator = simulator
