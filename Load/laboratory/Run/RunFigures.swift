@@ -44,7 +44,7 @@ struct RunFigures {
         let goals = goals(reading, owed: owed.goals)
         figures["run.whole"] = Double(whole) / 1e9
         addRestart(to: &figures)
-        figures["goals.unfinished"] = Double(meter.unfinishedGoals)
+        figures["goals.unfinished"] = Double(meter.goals.unfinished)
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),
             seconds: length)
@@ -126,7 +126,7 @@ struct RunFigures {
     }
 
     private func goals(_ reading: ProbeReading, owed: [UInt8: Int]) -> [Goal] {
-        meter.goals.enumerated().map { number, goal in
+        meter.goals.tracked.enumerated().map { number, goal in
             let spread = reading.goals[number]
             let first = Int(goal.serial) < reading.firsts.count ? reading.firsts[Int(goal.serial)] : 0
             var whole = Goal(
@@ -172,7 +172,7 @@ struct RunFigures {
         figures["events.per.second"] = Double(events.inTime) / max(min(length, scenario.duration.inSeconds), 1e-9)
         figures["updates"] = Double(meter.counts.publications)
         figures["goals"] = Double(meter.stages[.goal, .decided].count)
-        figures["goals.missing"] = Double(max(0, schedule.plannedGoals - meter.goalsTaken))
+        figures["goals.missing"] = Double(max(0, schedule.plannedGoals - meter.goals.taken))
         figures["arrivals.missing"] = Double(generator.left)
         figures["engine.full"] = generator.fullSeconds / max(length, 1e-9)
         figures["bytes.state"] = Double(reading.stateBytes)
@@ -401,9 +401,9 @@ struct RunFigures {
 
     private func notes(_ reading: ProbeReading) -> [String] {
         var notes: [String] = []
-        if meter.unfinishedGoals > 0 {
+        if meter.goals.unfinished > 0 {
             notes.append(
-                "\(meter.unfinishedGoals) goals had not reached all of their activities at the end; goal.last counts each with its time "
+                "\(meter.goals.unfinished) goals had not reached all of their activities at the end; goal.last counts each with its time "
                     + "until then, which is less than it takes")
         }
         if recorder.isCutOff {

@@ -36,7 +36,7 @@ package final class ScenarioRun {
         let setup = plan.setup
         recorder = RunRecorder(scenario, setup.plan.shelf, plan.companions)
         meter = DecisionMeter(setup.table, topics: plan.schedule.topics)
-        meter.goalsMayRepeat = scenario.feed.kind != .football
+        meter.goals.mayRepeat = scenario.feed.kind != .football
         time = RunTime(plan.clock)
         opening = TopicOpening(plan)
         loop = try Loop()
@@ -179,7 +179,7 @@ package final class ScenarioRun {
                 events.decided += 1
                 events.inTime += now < meter.measured.upperBound ? 1 : 0
             }
-            meter.cause = DecisionMeter.Cause(topic: event.topic, planned: planned, occasion: occasion)
+            meter.cause = DecisionCause(topic: event.topic, planned: planned, occasion: occasion)
             meter.noteTaken(at: now)
             meter.deadline = now
             core.apply(event, now: time)

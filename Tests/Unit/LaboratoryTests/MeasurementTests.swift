@@ -170,14 +170,14 @@ import Testing
         meter.measured = 0..<10_000
         for (index, next) in occasions.enumerated() {
             decisions.removeAll()
-            meter.cause = DecisionMeter.Cause(topic: topic, planned: next.planned, occasion: next.occasion)
+            meter.cause = DecisionCause(topic: topic, planned: next.planned, occasion: next.occasion)
             let now = start + .seconds(60 * (index + 1))
             let event = script.event(next.occasion, topic: 0, at: now)
             if next.isApplied { core.apply(event, now: now, into: &decisions) }
             for case .record(let record) in decisions { meter.note(record) }
             meter.cause = nil
         }
-        return meter.goalsTaken
+        return meter.goals.taken
     }
 
     @Test func `A goal counts as taken if it is of the measurement and the engine has decided it`() throws {
@@ -196,7 +196,7 @@ import Testing
         meter.complete(newest.serial, of: newest.topicID, at: 2_000_000)
         #expect(meter.stages.all(.last).count == Int64(publications.count))
         meter.close(at: 9_000_000_000)
-        #expect(meter.unfinishedGoals == 0 && meter.stages.all(.last).count == Int64(publications.count))
+        #expect(meter.goals.unfinished == 0 && meter.stages.all(.last).count == Int64(publications.count))
     }
 }
 
