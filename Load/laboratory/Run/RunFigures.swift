@@ -183,8 +183,8 @@ struct RunFigures {
         if let sent = figures["pushes.sent"], sent > 0 {
             figures["bytes.per.push"] = (body > 0 ? body : Double(reading.stateBytes)) / sent
         }
-        figures["rings.commands.max"] = Double(recorder.commandsMax)
-        figures["rings.arrivals.max"] = Double(recorder.arrivalsMax)
+        figures["rings.commands.max"] = Double(recorder.extremes.commandsMax)
+        figures["rings.arrivals.max"] = Double(recorder.extremes.arrivalsMax)
         figures["activities"] = Double(recorder.after?.counts.activities ?? 0)
         if let transport = recorder.after?.counts.transport, transport.connectionsOpened > 0 {
             figures["connections"] = Double(transport.connections)
@@ -194,7 +194,7 @@ struct RunFigures {
     }
 
     private func addRestart(to figures: inout [String: Double]) {
-        guard let restart = recorder.restart else { return }
+        guard let restart = recorder.ended.restart else { return }
         figures["pushes.interrupted"] = Double(restart.lacking)
         // The first engine's shards come first.
         let first = remains.dropFirst(scenario.shards).compactMap(\.probe.firstAccepted).min()
@@ -366,13 +366,13 @@ struct RunFigures {
             lateness: generator.lateness, limit: scenario.lateness, left: recorder.isInterrupted ? 0 : generator.left,
             planned: schedule.arrivals.count)
             + (recorder.isInterrupted ? [Verdict.interrupted] : [])
-            + recorder.lostPrograms.map { "\($0) had ended before the run did" }
+            + recorder.programs.lost.map { "\($0) had ended before the run did" }
             + (recorder.before == nil ? ["the run ended before its measurement began"] : [])
             + (reading.untracked > 0
                 ? ["\(reading.untracked) pushes were not measured: there was no room for their slots"] : [])
             + (meter.newest > UInt64(meter.table.capacity)
                 ? ["publications after the first \(meter.table.capacity) were not measured"] : [])
-            + recorder.contradictions
+            + recorder.programs.contradictions
     }
 
     /// First words of a fault that is the generator's.

@@ -280,8 +280,8 @@ package final class ScenarioRun {
 
     // MARK: Watching
 
-    private func situation(at now: Int64) -> RunRecorder.Look {
-        RunRecorder.Look(
+    private func situation(at now: Int64) -> EngineLook {
+        EngineLook(
             now: now, events: events.decided, counts: core.counts, freshness: core.freshness,
             commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0,
             suppressed: meter.suppressed)
