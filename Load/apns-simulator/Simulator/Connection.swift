@@ -44,7 +44,7 @@ final class Connection: SessionHandler {
         do {
             guard alpn == "h2" else { throw SessionError(description: "the client does not speak h2 (ALPN)") }
             session = try Session(
-                settings: simulator.sessionSettings(connection: id), memory: simulator.sessionMemory, handler: self)
+                settings: simulator.sessions.settings(of: id), memory: simulator.sessions.memory, handler: self)
             simulator.hasOutput(self)
         } catch {
             simulator.report("\(stream.peer): \(error)")

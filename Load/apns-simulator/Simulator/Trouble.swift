@@ -185,7 +185,7 @@ extension Simulator {
                 hasOutput($0)
             }
         }
-        settingsTimer = LoopTimer(loop: loop) { [unowned self] in
+        troubleTimers.settings = LoopTimer(loop: loop) { [unowned self] in
             changeSettings()
             armSettingsChange()
         }
@@ -193,7 +193,7 @@ extension Simulator {
         if options.readBytesPerSecond != nil {
             let tick = Self.readingTickMilliseconds
             repeating(tick) { [unowned self] in
-                for connection in connections.values { connection.mayRead(bytesPerTick) }
+                for connection in connections.all.values { connection.mayRead(bytesPerTick) }
             }
         }
         if let outage = options.outageMilliseconds {
@@ -210,7 +210,9 @@ extension Simulator {
     /// Calls `body` at each interval with one of the connections that carry requests, drawn at random.
     private func every(_ interval: Int, _ body: @escaping (Connection) -> Void) {
         repeating(interval) { [unowned self] in
-            let candidates = connections.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted { $0.id < $1.id }
+            let candidates = connections.all.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted {
+                $0.id < $1.id
+            }
             guard !candidates.isEmpty else { return }
             body(candidates[Int(draw() % UInt64(candidates.count))])
         }
@@ -219,20 +221,20 @@ extension Simulator {
     private func armSettingsChange() {
         let now = Int(clock.now.sinceStartMilliseconds)
         let changes = [options.streams, options.windows].compactMap { $0.change(after: now) }
-        if let next = changes.min() { settingsTimer?.start(after: .milliseconds(next - now)) }
+        if let next = changes.min() { troubleTimers.settings?.start(after: .milliseconds(next - now)) }
     }
 
     private func changeSettings() {
         let now = Int(clock.now.sinceStartMilliseconds)
-        sessionSettings.streamsMax = UInt32(options.streams.value(at: now))
-        sessionSettings.window = Int32(options.windows.value(at: now))
-        for connection in connections.values { connection.change(sessionSettings) }
+        sessions.settings.streamsMax = UInt32(options.streams.value(at: now))
+        sessions.settings.window = Int32(options.windows.value(at: now))
+        for connection in connections.all.values { connection.change(sessions.settings) }
     }
 
     /// Closes the port and loses all connections until `comeUp`.
     package func goDown() {
         stopListening()
-        for connection in connections.values where !connection.isLost { connection.lose() }
+        for connection in connections.all.values where !connection.isLost { connection.lose() }
     }
 
     package func comeUp() {
