@@ -156,7 +156,8 @@ extension Findings {
     fileprivate var text: String {
         var lines = [
             "judged: \(cards.pushes) pushes to \(checkedCards) cards, \(cards.starts) starts (\(startsAfterRestarts) after a restart; "
-                + "\(startsUncertain) given up, \(startsLost) of them had not left), \(cards.ends) ends (\(cards.endsAgain) again), \(cards.alerts) alerts; "
+                + "\(startsUncertain) given up, \(startsLost) of them had not left), \(cards.ends) ends (\(cards.endsAgain) again), "
+                + "\(cards.alerts) alerts; "
                 + "\(checkedAtSettlements) cards compared when everything had arrived, \(checkedAfterAbsences) of them after their app's absence",
             "superfluous: \(cards.superfluous) silent pushes for \(cards.restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",

@@ -1,5 +1,5 @@
-/// The relevance of a topic's activities on a phone, and its prominence in lineups, in thirteen bytes. The publication's properties of one byte follow
-/// without a gap.
+/// The relevance of a topic's activities on a phone, and its prominence in lineups, in thirteen bytes. The publication's properties of one byte
+/// follow without a gap.
 struct PackedRanks: Sendable {
     private let storedRelevance: SmallNumber
     private let importance: SmallNumber
