@@ -154,11 +154,13 @@ private struct Kills {
 
 extension Findings {
     fileprivate var text: String {
+        let starts =
+            "\(cards.starts) starts (\(startsAfterRestarts) after a restart; \(startsUncertain) given up, "
+            + "\(startsLost) of them had not left)"
         var lines = [
-            "judged: \(cards.pushes) pushes to \(checkedCards) cards, \(cards.starts) starts (\(startsAfterRestarts) after a restart; "
-                + "\(startsUncertain) given up, \(startsLost) of them had not left), \(cards.ends) ends (\(cards.endsAgain) again), "
-                + "\(cards.alerts) alerts; "
-                + "\(checkedAtSettlements) cards compared when everything had arrived, \(checkedAfterAbsences) of them after their app's absence",
+            "judged: \(cards.pushes) pushes to \(checkedCards) cards, \(starts), \(cards.ends) ends (\(cards.endsAgain) again), "
+                + "\(cards.alerts) alerts; \(checkedAtSettlements) cards compared when everything had arrived, "
+                + "\(checkedAfterAbsences) of them after their app's absence",
             "superfluous: \(cards.superfluous) silent pushes for \(cards.restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",
             "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most; "
