@@ -1,4 +1,3 @@
-import CountAllocations
 import FanfareLoop
 
 /// Measures a client's publications: time and processor time to the last accepted push of each, and how often memory was asked for.
@@ -8,7 +7,7 @@ struct PushMeter {
     private(set) var seconds: [Double] = []
     private(set) var cpuSeconds: [Double] = []
     /// Allocations of this thread after the first publication was out and after the last one was.
-    private var allocations: (first: Pusher.Allocations, last: Pusher.Allocations) = (.now(), .now())
+    private var allocations: (first: PushAllocations, last: PushAllocations) = (.now(), .now())
 
     mutating func notePublication() {
         publishedAt = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
@@ -23,17 +22,9 @@ struct PushMeter {
     }
 
     /// Returns the allocations since the first publication was out, divided by the pushes since.
-    func allocations(per pushes: Int) -> Pusher.Allocations {
+    func allocations(per pushes: Int) -> PushAllocations {
         let (first, last) = allocations
-        return Pusher.Allocations(
+        return PushAllocations(
             ours: (last.ours - first.ours) / Double(pushes), openSSL: (last.openSSL - first.openSSL) / Double(pushes))
-    }
-}
-
-extension Pusher.Allocations {
-    /// Returns the allocations of this thread so far.
-    fileprivate static func now() -> Self {
-        let openSSL = allocations_of_this_thread_by_openssl()
-        return Self(ours: Double(allocations_of_this_thread() - openSSL), openSSL: Double(openSSL))
     }
 }

@@ -32,13 +32,7 @@ final class Pusher {
         /// Connections open at the end.
         var connections: Int
         /// Allocations per push after the first publication was out; `nil` if there was no further publication.
-        var allocationsPerPush: Allocations?
-    }
-
-    /// Numbers of allocations; OpenSSL's are counted separately.
-    struct Allocations {
-        var ours: Double
-        var openSSL: Double
+        var allocationsPerPush: PushAllocations?
     }
 
     /// Time limit of a run, longer than any measurement; beyond it, something hangs.
@@ -161,11 +155,5 @@ final class Pusher {
     private func armTimer() {
         guard let due = shard.nextDue else { return }
         dueTimer?.start(after: max(.zero, due - MonotonicTime(nanoseconds: Clock.monotonicNanoseconds())))
-    }
-}
-
-extension Moment {
-    static func now() -> Moment {
-        Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
     }
 }

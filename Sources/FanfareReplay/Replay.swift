@@ -96,15 +96,11 @@ package final class Replay {
         _ plan: ReplayPlan, _ loop: Loop, _ transports: [TransportFactory]?, report: (String) -> Void
     ) throws -> EngineCore {
         let options = plan.options
-        let subscribers = plan.subscribers
         return try EngineCore(
             loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
             makeTransports: try transports ?? options.transport.makeFactories(shards: options.shards),
             apps: options.transport.apps, clock: options.clock,
-            load: { shard, place, moment in
-                subscribers.load(at: place, reserve: { shard.reserve(activities: $0) }) { shard.apply($0, at: moment) }
-            },
-            subscribers: plan.subscriberSource, isLive: plan.isLive, report: report)
+            activities: plan.subscribers, subscribers: plan.subscriberSource, isLive: plan.isLive, report: report)
     }
 
     private func connect() {
@@ -113,7 +109,7 @@ package final class Replay {
         source.onItems = { [unowned self] in step() }
         store?.commits.onDurable = { [unowned self] entries, _ in decide(entries) }
         store?.commits.onReport = { [unowned self] in journal.reportOnce($0) }
-        pacing.onLook = { [unowned self] in look() }
+        pacing.onCheck = { [unowned self] in checkProgress() }
     }
 
     /// Interrupts the replay; callable from any thread. `run` returns with the figures so far. A live feed cannot
@@ -170,7 +166,7 @@ package final class Replay {
         guard course.begin() else { return }
         figures.begin(with: engine.counts, at: now)
         engine.endRecall()
-        pacing.beginLooking()
+        pacing.beginChecking()
         source.start()
         step()
     }
@@ -355,9 +351,9 @@ package final class Replay {
         engine.settle { [unowned self] in if course.settle($0) { halt() } }
     }
 
-    private func look() {
+    private func checkProgress() {
         let now = now
-        // The replay writes checkpoints while the feed is quiet, too: a quarter of a megabyte at each look.
+        // The replay writes checkpoints while the feed is quiet, too: a quarter of a megabyte with each check.
         for _ in 0..<8 where store?.checkpoints?.writer.run() != true { break }
         let progress = figures.progress(with: engine.counts, at: now)
         journal.show(progress)

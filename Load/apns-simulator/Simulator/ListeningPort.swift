@@ -1,4 +1,5 @@
 internal import FanfareLoop
+internal import ServerTestSupport
 
 /// The port of a simulator, and its listener while it listens.
 struct ListeningPort {

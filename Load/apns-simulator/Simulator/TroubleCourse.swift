@@ -1,4 +1,4 @@
-internal import CryptoTestSupport
+internal import ServerTestSupport
 
 /// The course of a simulator's trouble, which its seed and the number of its requests decide.
 struct TroubleCourse {

@@ -20,6 +20,6 @@ struct EndedEngines {
         let total = last + counts
         (counts.pushes, counts.alerts) = (total.pushes, total.alerts)
         counts.transport.connectionsOpened = total.transport.connectionsOpened
-        for (name, time) in seconds where name.hasPrefix(RunFigures.shardName) { threads[name, default: 0] += time }
+        for (name, time) in seconds where name.hasPrefix(ThreadCost.shardName) { threads[name, default: 0] += time }
     }
 }

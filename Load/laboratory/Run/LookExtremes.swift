@@ -12,7 +12,7 @@ struct LookExtremes {
     mutating func noteTurn(_ nanoseconds: Int64) { longestTurn = max(longestTurn, nanoseconds) }
 
     mutating func note(_ look: EngineLook) {
-        oldest = max(oldest, look.freshness.oldestUndelivered)
+        oldest = max(oldest, look.freshness.oldestUndelivered.wholeNanoseconds)
         commandsMax = max(commandsMax, look.commandsWaiting)
         arrivalsMax = max(arrivalsMax, look.arrivalsWaiting)
     }
@@ -20,6 +20,6 @@ struct LookExtremes {
     /// Begins a second with the look that has ended the one before.
     mutating func beginSecond(_ look: EngineLook) {
         longestTurn = 0
-        oldest = look.freshness.oldestUndelivered
+        oldest = look.freshness.oldestUndelivered.wholeNanoseconds
     }
 }

@@ -183,7 +183,7 @@ final class RunRecorder {
         progress.accepted = counts.pushes.accepted
         progress.acceptedPerSecond = rate.perSecond
         progress.owed = counts.owed
-        progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered) / 1e9
+        progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered.wholeNanoseconds) / 1e9
         progress.latency = shelf.last?.stages.all(.reached) ?? LatencyHistogram()
         progress.answers = counts.pushes.answers
         progress.residentBytes = intervals.last?.residentBytes ?? 0

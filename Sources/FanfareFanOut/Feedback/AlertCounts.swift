@@ -2,19 +2,19 @@
 public struct AlertCounts: Sendable, Equatable {
     /// Alerts accepted by the service with the push that carried them.
     public var accepted: Int
-    /// Alerts that are not sent because a newer one of the same or a higher class was sent or is kept in their place.
+    /// Alerts that the engine does not send, because it has sent or keeps a newer one of the same or a higher class.
     public var superseded: Int
     /// Alerts whose cause was withdrawn before they left.
     public var revoked: Int
     /// Alerts older than their rule's `freshFor` by the time of the activity's push.
     public var stale: Int
-    /// Alerts whose push was never answered; they are not sent again.
+    /// Alerts whose push got no answer; the engine does not send them again.
     public var uncertain: Int
     /// Alerts whose push was refused for good.
     public var refused: Int
-    /// Alerts left out because of the person's mask or quiet hours; the update went silently.
+    /// Alerts left out because of the person's mask or quiet hours; the update left silently.
     public var silenced: Int
-    /// Alerts left out because the activity's limits were reached; the update went silently.
+    /// Alerts left out because the activity had reached its limits; the update left silently.
     public var limited: Int
 }
 

@@ -6,15 +6,15 @@ public struct PushCounts: Sendable, Equatable {
     public var accepted: Int
     /// Pushes whose token APNs called dead, and whose activity was removed.
     public var dead: Int
-    /// Pushes whose token APNs called dead while too many tokens were; their activities are kept and get the newest state later.
+    /// Pushes whose token APNs called dead while too many tokens were; the engine keeps their activities, which get the newest state later.
     public var held: Int
     /// Pushes that the service refused for the time being, for example with 429; the activities get the newest state later.
     public var throttled: Int
     /// Pushes refused for good, which indicates a bug of Fanfare; their activities lack the content until they get a newer state.
     public var failed: Int
-    /// Pushes that were never answered; the state is sent again, an alert or a start is not.
+    /// Pushes without an answer. The engine sends the state again, but neither an alert nor a start.
     public var uncertain: Int
-    /// Pushes that were certainly not processed, and are sent again.
+    /// Pushes that APNs has certainly not processed; the engine sends them again.
     public var notProcessed: Int
     /// Pushes sent at priority 5 although their topics request 10, because the activity's budget was spent.
     public var downgradedToLowPriority: Int

@@ -52,19 +52,19 @@ final class LineupTable {
 
     // MARK: Lineups
 
-    func find(_ selection: Lineup.Selection) -> Int? {
+    func find(_ selection: LineupSelection) -> Int? {
         selections.find(SelectionIndex.hash(selection.topics, selection.pinned)) { isSelection($0, selection) }
     }
 
     private func hash(of row: Int) -> UInt64 { SelectionIndex.hash(topicIndices(of: row), pinned(of: row)) }
 
-    private func isSelection(_ row: Int, _ selection: Lineup.Selection) -> Bool {
+    private func isSelection(_ row: Int, _ selection: LineupSelection) -> Bool {
         pinned(of: row) == selection.pinned && Int(rows[row].count) == selection.topics.count
             && topicIndices(of: row).elementsEqual(selection.topics)
     }
 
     /// Adds a lineup, whose selection must not be in the table. It counts as having looked at all news so far.
-    func insert(_ selection: Lineup.Selection, audience: AudienceIndex) -> Int {
+    func insert(_ selection: LineupSelection, audience: AudienceIndex) -> Int {
         var row = Row(count: UInt8(selection.topics.count), looked: newest, audience: audience, born: newest)
         row.pinned = selection.pinned.map(UInt8.init) ?? Row.none
         let index = freeRows.popLast() ?? rows.count
@@ -164,43 +164,11 @@ final class LineupTable {
     /// Is `true` while the lineup's only member has the newest version, and no push is in flight.
     func isResting(_ row: Int) -> Bool { isLone(row) && !lone.states[row].flags.contains(.inFlight) }
 
-    /// Moves the state of a lineup at rest into its row, and keeps its audience's object for another lineup.
-    func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
-        lone.rest(row, audience, lineup, at: rows[row].audience)
-    }
+    /// Takes the state of a lineup whose audience rests from now on.
+    func rest(_ state: RestingLineup) { lone.rest(state, at: rows[state.row].audience) }
 
-    /// Moves the state of a lineup from its row into an audience.
-    ///
-    /// - Parameter latest: the publication of the topic in the spotlight.
-    /// - Returns: an audience whose only member has the newest version, or whose push in flight the caller adds.
-    func wake(_ row: Int, _ rules: LineupRules, latest: Publication?, trackedMax: Int) -> Audience {
-        let (state, rotation, spare) = lone.wake(row, at: rows[row].audience)
-        let audience =
-            spare
-            ?? Audience(
-                topics: [], lineup: Lineup(rotation: Rotation(rotation, rules, pinned: nil)), trackedMax: trackedMax)
-        guard let lineup = audience.lineup else { preconditionFailure("the audience of a lineup has none") }
-        audience.topics.removeAll(keepingCapacity: true)
-        for link in links(of: row) { audience.topics.append(links.topics[link]) }
-        lineup.row = row
-        lineup.tenant += 1
-        lineup.rotation = Rotation(rotation, rules, pinned: pinned(of: row))
-        lineup.publishedSpotlight = state.spotlight == .max ? nil : Int(state.spotlight)
-        lineup.publishedAt = state.publishedAt
-        lineup.wakeUp = state.wakeUp
-        lineup.historyIsShort = true
-        lineup.displayIsOld = true
-        lineup.awaitsNews = false
-        let version =
-            state.number == 0
-            ? nil
-            : latest.map {
-                AudienceVersion(event: .update, priority: state.priority, latest: $0, displayHash: state.displayHash)
-            }
-        audience.rest(
-            state.member, at: state.number, version, priority: state.priority, alertCounts: state.alertCounts)
-        return audience
-    }
+    /// Gives back the state of a lineup whose audience wakes. The caller adds the push in flight, if there is one.
+    func wake(_ row: Int) -> RestingLineup { lone.wake(row, pinned: pinned(of: row), at: rows[row].audience) }
 
     func isDue(_ row: Int, lane number: Int) -> Bool {
         lone.states[row].flags.contains(.isDue) && Int(lone.states[row].lane) == number
@@ -382,7 +350,15 @@ final class LineupTable {
 
     /// Returns the topics that have news which their lineups have not looked at.
     func unvisited() -> UnvisitedNews {
-        UnvisitedNews(topics: topics.compactMap { $0?.news.isEmpty == false ? $0 : nil }, newest: newest)
+        UnvisitedNews(
+            topics: topics.enumerated().compactMap { place, lineups in
+                lineups?.news.isEmpty == false ? TopicIndex(place) : nil
+            }, newest: newest)
+    }
+
+    /// Returns whether a topic has news up to that number which some of its lineups have not looked at.
+    func hasUnvisitedNews(of topic: TopicIndex, through last: NewsNumber) -> Bool {
+        self[topic]?.news.first.map { $0.number <= last } ?? false
     }
 
     // MARK: Checks
@@ -411,7 +387,7 @@ final class LineupTable {
         }
         var listed = 0
         for row in all {
-            let selection = Lineup.Selection(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))
+            let selection = LineupSelection(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))
             guard find(selection) == row else { return "lineup \(row) is not found by its selection" }
             for link in links(of: row) {
                 guard let lineups = topics[links.topics[link].place], Int(links.places[link]) < lineups.order.count,

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Properties of a lineup of one member: the state that an audience has otherwise.
 struct LoneLineup {
@@ -10,7 +11,7 @@ struct LoneLineup {
     var displayHashBefore: UInt64 = 0
     /// `Lineup.publishedAt`.
     var publishedAt = MonotonicTime.always
-    var rotation: Rotation.Resting?
+    var rotation: RestingRotation?
     var wakeUp: ShardTimers.Entry?
     /// Number of the last news in the push in flight.
     var sent = NewsNumber()

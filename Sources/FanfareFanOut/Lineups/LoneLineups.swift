@@ -1,7 +1,6 @@
 import FanfareModel
 
-/// States of the lineups of one member, by their rows in `LineupTable`, while they have no audience object; and such objects, left by lineups that
-/// rest, for lineups that wake up.
+/// States of the lineups of one member, by their rows in `LineupTable`, while they have no audience object.
 ///
 /// States and rows are no secret: `LineupTable` reads and changes single ones for each visit in place.
 struct LoneLineups {
@@ -10,39 +9,38 @@ struct LoneLineups {
     /// Row by index of the audience of a lineup whose state is here; `none` for other audiences.
     private(set) var rows: [UInt32] = []
     static let none = UInt32.max
-    private var spare: [Audience] = []
-    private static let spareMax = 4096
 
     /// Adds the state of a new row.
     mutating func add() { states.append(LoneLineup()) }
 
-    /// Moves the state of a lineup at rest here, and keeps its audience's object for another lineup.
+    /// Takes the state of a lineup whose audience rests from now on.
     ///
     /// - Parameter index: the audience's index.
-    mutating func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup, at index: AudienceIndex) {
-        let displayHash = audience.versions.newestDisplayHash
-        states[row] = LoneLineup(
-            member: audience.order.members[0], number: audience.target, displayHash: displayHash,
-            displayHashBefore: displayHash, publishedAt: lineup.publishedAt, rotation: lineup.rotation.resting,
-            wakeUp: lineup.wakeUp, spotlight: lineup.publishedSpotlight.map(UInt8.init) ?? .max,
-            priority: audience.priority,
-            alertCounts: audience.alerts.resting)
+    mutating func rest(_ state: RestingLineup, at index: AudienceIndex) {
+        states[state.row] = LoneLineup(
+            member: state.member, number: state.number, displayHash: state.displayHash,
+            displayHashBefore: state.displayHash, publishedAt: state.publishedAt, rotation: state.rotation,
+            wakeUp: state.wakeUp, spotlight: state.spotlight.map(UInt8.init) ?? .max, priority: state.priority,
+            alertCounts: state.alertCounts)
         while rows.count <= index.place { rows.append(LoneLineups.none) }
-        rows[index.place] = UInt32(row)
-        if spare.count < LoneLineups.spareMax { spare.append(audience) }
+        rows[index.place] = UInt32(state.row)
     }
 
-    /// Gives up the state of a lineup that gets an audience object.
+    /// Gives back the state of a lineup whose audience wakes. The flags and the push in flight stay, for the caller.
     ///
-    /// - Parameter index: the audience's index.
-    /// - Returns: the state, its rotation, and an object of a lineup at rest; `nil` if there is none.
-    mutating func wake(
-        _ row: Int, at index: AudienceIndex
-    ) -> (state: LoneLineup, rotation: Rotation.Resting, spare: Audience?) {
+    /// - Parameters:
+    ///   - pinned: position of the favourite among the lineup's topics.
+    ///   - index: the audience's index.
+    mutating func wake(_ row: Int, pinned: Int?, at index: AudienceIndex) -> RestingLineup {
         guard let rotation = states[row].rotation.take() else {
             preconditionFailure("a lineup wakes that is awake")
         }
+        let state = states[row]
         rows[index.place] = LoneLineups.none
-        return (states[row], rotation, spare.popLast())
+        return RestingLineup(
+            row: row, pinned: pinned, member: state.member, number: state.number,
+            displayHash: state.displayHash, priority: state.priority, publishedAt: state.publishedAt,
+            rotation: rotation, spotlight: state.spotlight == .max ? nil : Int(state.spotlight), wakeUp: state.wakeUp,
+            alertCounts: state.alertCounts)
     }
 }

@@ -81,9 +81,9 @@ import Testing
 
     @Test func aMoveThatIsPostponedIsForgottenWithTheNextMove() {
         var following = Phone.Following()
-        following.join(.topic(Self.match), turn: 2, at: Self.now)
+        following.join(.topic(Self.match), tenure: 2, at: Self.now)
         following.postponed = .topic(Self.other)
-        following.join(nil, turn: 0, at: Self.now + .seconds(1))
+        following.join(nil, tenure: 0, at: Self.now + .seconds(1))
         #expect(following.postponed == nil && following.served == nil && following.left == .topic(Self.match))
         #expect(following.joins == 2 && following.joinedAt == Self.now + .seconds(1))
     }

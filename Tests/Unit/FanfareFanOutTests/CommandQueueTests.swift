@@ -15,7 +15,7 @@ import Testing
         var alerts = false
         var isRepublished = false
         var occasionWeight: Int?
-        var isSilentUpdate: Bool { event == .update && !alerts && !isRepublished && news == nil }
+        var isSilentUpdate: Bool { event == .update && !alerts && !isRepublished && occasionWeight == nil }
     }
 
     private static func publication(_ kind: Kind, _ serial: UInt64) -> Publication {
