@@ -22,41 +22,12 @@ enum Orders {
             print(
                 """
                 {"orders": \(orders), "pushes": \(rush.pushes), \
-                "pushed": \(Int(Double(rush.pushes) / rush.seconds)), "cpu_ns": \(Int(rush.processorSeconds * 1e9) / rush.pushes), \
+                "pushed": \(Int(Double(rush.pushes) / rush.time.seconds)), "cpu_ns": \(Int(rush.time.processorSeconds * 1e9) / rush.pushes), \
                 "bytes": \((rush.residentBytes - before - beside) / Int64(orders)), \
                 "latency_median_us": \(rush.latency(0.5)), "latency_p99_us": \(rush.latency(0.99)), \
                 "latency_max_us": \(rush.latency(1))}
                 """)
         } catch { fatalError("fanfare-bench: \(error)") }
-    }
-}
-
-/// What an order's feed says, one change after the other, each of which people see.
-private struct Script {
-    let kind: TopicKind
-    let change: @Sendable (_ order: Int, _ step: Int) -> JSONObject
-
-    static let steps = 8
-    private static let words = [
-        "placed", "preparing", "ready", "outForDelivery", "outForDelivery", "outForDelivery", "arriving", "delivered",
-    ]
-
-    static let plain = Script(kind: .generic) { order, step in
-        step == 0
-            ? ["number": .int(Int64(order)), "shop": "Burger & Söhne", "status": "placed", "stopsBefore": 9]
-            : ["status": .string(words[step % steps]), "stopsBefore": .int(Int64(9 - step))]
-    }
-
-    static let delivery = Script(kind: .delivery) { order, step in
-        switch step {
-        case 0: ["number": .int(Int64(order)), "shop": "Burger & Söhne", "status": "placed", "stopsBefore": 9]
-        case 2: ["status": "ready", "courier": "Ana Kovac"]
-        case 3: ["status": "outForDelivery", "stopsBefore": 3]
-        case 4...5: ["stopsBefore": .int(Int64(6 - step))]
-        // After the rush: it stays on its way for as long as anybody likes.
-        case steps...: ["stopsBefore": .int(Int64(step))]
-        default: ["status": .string(words[step])]
-        }
     }
 }
 
@@ -77,7 +48,7 @@ private struct OneEach: InitialActivities {
 /// Confined to the thread that calls `run`, but for `Board`.
 private final class Rush: EngineCoreDelegate {
     private let orders: Int
-    private let script: Script
+    private let script: OrderScript
     private let board: Board
     private let loop: Loop
     private var core: EngineCore!  // set in `init`
@@ -87,10 +58,8 @@ private final class Rush: EngineCoreDelegate {
     /// Of the event that comes next, from the first of the rush.
     private var next = 0
     private var pauseAt: Int
-    private var startedAt: (clock: Int64, processor: Int64) = (0, 0)
+    private(set) var time = RushTime()
 
-    private(set) var seconds = 0.0
-    private(set) var processorSeconds = 0.0
     /// With all orders alive.
     private(set) var residentBytes: Int64 = 0
     private(set) var pushes = 0
@@ -106,14 +75,14 @@ private final class Rush: EngineCoreDelegate {
     private static let pacedPerSecond = 10_000
     private static let pacedSeconds = 5
 
-    init(orders: Int, script: Script) throws {
+    init(orders: Int, script: OrderScript) throws {
         self.orders = orders
         self.script = script
         let all = orders + Rush.paced
         ids = (0..<all).map { TopicID("order/\(5001 + $0)") }
         tokenBytes = (0..<all).reduce(0) { $0 + Fleet.token(UInt64($1)).count }
         board = Board(orders: all)
-        pauseAt = orders * (Script.steps / 2)
+        pauseAt = orders * (OrderScript.steps / 2)
         loop = try Loop()
         again = try Wakeup(loop: loop) { [unowned self] in step() }
         core = try EngineCore(
@@ -139,14 +108,14 @@ private final class Rush: EngineCoreDelegate {
     // MARK: The rush
 
     func coreDidBecomeReady() {
-        startedAt = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
+        time.begin()
         step()
     }
 
-    func coreDidRelieve() { if next < orders * Script.steps { step() } }
+    func coreDidRelieve() { if next < orders * OrderScript.steps { step() } }
 
     func coreDidRecord(_ record: DecisionRecord, of publication: Publication?) {
-        if let publication, next / orders == Script.steps / 2 - 1 { stateBytes += publication.state.bytes.count }
+        if let publication, next / orders == OrderScript.steps / 2 - 1 { stateBytes += publication.state.bytes.count }
     }
 
     private func step() {
@@ -164,14 +133,12 @@ private final class Rush: EngineCoreDelegate {
 
     /// Everybody has what was sent: in the middle of the rush, and at its end.
     private func pause() {
-        let now = (clock: Clock.monotonicNanoseconds(), processor: Clock.processCPUNanoseconds())
-        seconds += Double(now.clock - startedAt.clock) / 1e9
-        processorSeconds += Double(now.processor - startedAt.processor) / 1e9
+        time.pause()
         pushes = board.pushes
-        guard next < orders * Script.steps else { return pace() }
+        guard next < orders * OrderScript.steps else { return pace() }
         residentBytes = bench_resident_bytes()
-        pauseAt = orders * Script.steps
-        startedAt = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
+        pauseAt = orders * OrderScript.steps
+        time.begin()
         step()
     }
 
@@ -189,15 +156,15 @@ private final class Rush: EngineCoreDelegate {
 
     /// Ten events each millisecond, of an order each.
     private func pace() {
-        precondition(pushes == orders * Script.steps, "\(pushes) pushes of \(orders) orders")
-        for order in orders..<ids.count { send(order, 0, at: Rush.stepMilliseconds * Int64(Script.steps)) }
+        precondition(pushes == orders * OrderScript.steps, "\(pushes) pushes of \(orders) orders")
+        for order in orders..<ids.count { send(order, 0, at: Rush.stepMilliseconds * Int64(OrderScript.steps)) }
         let started = Clock.monotonicNanoseconds() + 1_000_000_000
         var sent = 0
         pacing = LoopTimer(loop: loop) { [unowned self] in
             let due = (Clock.monotonicNanoseconds() - started) * Int64(Rush.pacedPerSecond) / 1_000_000_000
             while sent < min(Int(due), Rush.pacedPerSecond * Rush.pacedSeconds) {
                 let order = orders + sent % Rush.paced
-                let round = sent / Rush.paced + Script.steps + 1
+                let round = sent / Rush.paced + OrderScript.steps + 1
                 board.note(order, at: Clock.monotonicNanoseconds())
                 send(order, round, at: Rush.stepMilliseconds * Int64(round))
                 sent += 1

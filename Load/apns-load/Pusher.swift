@@ -1,4 +1,3 @@
-import CountAllocations
 import FanfareAPNs
 import FanfareFanOut
 import FanfareLoop
@@ -33,13 +32,7 @@ final class Pusher {
         /// Connections open at the end.
         var connections: Int
         /// Allocations per push after the first publication was out; `nil` if there was no further publication.
-        var allocationsPerPush: Allocations?
-    }
-
-    /// Numbers of allocations; OpenSSL's are counted separately.
-    struct Allocations {
-        var ours: Double
-        var openSSL: Double
+        var allocationsPerPush: PushAllocations?
     }
 
     /// Time limit of a run, longer than any measurement; beyond it, something hangs.
@@ -58,20 +51,9 @@ final class Pusher {
     private var isDone = false
     /// Wakes the shard for lineups, which gather goals before they send them.
     private var dueTimer: LoopTimer?
-    /// Time and processor time of the latest publication, in nanoseconds.
-    private var publishedAt: (time: Int64, cpu: Int64) = (0, 0)
-    private var seconds: [Double] = []
-    private var cpuSeconds: [Double] = []
-    /// Allocations of this thread after the first publication was out and after the last one was.
-    private var allocations: (first: Allocations, last: Allocations) = (.now(), .now())
+    private var meter = PushMeter()
     private var reports: [String] = []
-    /// Pause between two goals of the small topic.
-    private static let besidePause = Duration.milliseconds(20)
-    private var besideTimer: LoopTimer?
-    private var besideRound = 0
-    /// Time of the goal that is on its way.
-    private var besidePublishedAt: MonotonicTime?
-    private var besideSeconds: [Double] = []
+    private var beside = SmallTopic()
 
     static func run(_ options: Options) throws -> Result {
         let loop = try Loop()
@@ -107,15 +89,15 @@ final class Pusher {
             pool.workAvailable()
         }
         pauseTimer = LoopTimer(loop: loop) { [unowned self] in publish() }
-        besideTimer = LoopTimer(loop: loop) { [unowned self] in publishBeside() }
+        beside.timer = LoopTimer(loop: loop) { [unowned self] in publishBeside() }
         loop.onTurn = { [unowned self] in endTurn() }
         loop.run()
         loop.onTurn = nil
         pauseTimer?.close()
-        besideTimer?.close()
+        beside.timer?.close()
         deadline.close()
         dueTimer?.close()
-        let acceptedBeside = besideSeconds.count * workload.beside
+        let acceptedBeside = beside.seconds.count * workload.beside
         let accepted = shard.statistics.pushes.accepted - workload.firstPushes - acceptedBeside
         guard accepted == expected else {
             throw LoadError("\(accepted) of \(expected) pushes accepted: \(reports.joined(separator: "; "))")
@@ -123,15 +105,9 @@ final class Pusher {
         let alerts = shard.statistics.alerts.accepted - acceptedBeside
         guard alerts == (workload.isGoal ? expected : 0) else { throw LoadError("\(alerts) of \(expected) goals told") }
         let counted = accepted - accepted / rounds
-        let (first, last) = allocations
         return Result(
-            accepted: accepted, seconds: seconds, cpuSeconds: cpuSeconds, besideSeconds: besideSeconds,
-            connections: connections,
-            allocationsPerPush: counted == 0
-                ? nil
-                : Allocations(
-                    ours: (last.ours - first.ours) / Double(counted),
-                    openSSL: (last.openSSL - first.openSSL) / Double(counted)))
+            accepted: accepted, seconds: meter.seconds, cpuSeconds: meter.cpuSeconds, besideSeconds: beside.seconds,
+            connections: connections, allocationsPerPush: counted == 0 ? nil : meter.allocations(per: counted))
     }
 
     private func endTurn() {
@@ -139,12 +115,7 @@ final class Pusher {
         shard.drainFeedback { if case .completed(let serial, let at) = $0 { completed(serial, at) } }
         defer { armTimer() }
         guard pool.isReady, shard.isQuiet, !isDone, !isPausing else { return }
-        if round > 0 {
-            seconds.append(Double(Clock.monotonicNanoseconds() - publishedAt.time) / 1e9)
-            cpuSeconds.append(Double(Clock.processCPUNanoseconds() - publishedAt.cpu) / 1e9)
-            allocations.last = .now()
-            if round == 1 { allocations.first = .now() }
-        }
+        if round > 0 { meter.noteOut(isFirst: round == 1) }
         guard round < rounds else {
             isDone = true
             connections = pool.connectionsOpen
@@ -161,40 +132,28 @@ final class Pusher {
     private func publish() {
         isPausing = false
         round += 1
-        publishedAt = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
+        meter.notePublication()
         shard.apply(.publish(workload.publication(round)), at: .now())
         pool.workAvailable()
-        if workload.beside > 0 { besideTimer?.start(after: Pusher.besidePause) }
+        if workload.beside > 0 { beside.timer?.start(after: SmallTopic.pause) }
     }
 
     /// Publishes a goal of the small topic while the others are served, once the goal before it has reached all activities.
     private func publishBeside() {
-        guard besidePublishedAt == nil, !isPausing, !isDone, !shard.isQuiet else { return }
-        besideRound += 1
+        guard !beside.isOnItsWay, !isPausing, !isDone, !shard.isQuiet else { return }
         let moment = Moment.now()
-        besidePublishedAt = moment.monotonic
-        shard.apply(.publish(workload.publicationBeside(besideRound)), at: moment)
+        let round = beside.begin(at: moment.monotonic)
+        shard.apply(.publish(workload.publicationBeside(round)), at: moment)
         pool.workAvailable()
     }
 
     private func completed(_ serial: UInt64, _ at: MonotonicTime?) {
-        guard serial == UInt64(Workload.besideFirst + besideRound), let since = besidePublishedAt.take(), let at else {
-            return
-        }
-        besideSeconds.append(Double(at.nanoseconds(since: since)) / 1e9)
-        besideTimer?.start(after: Pusher.besidePause)
+        guard serial == UInt64(Workload.besideFirst + beside.round), beside.complete(at: at) else { return }
+        beside.timer?.start(after: SmallTopic.pause)
     }
 
     private func armTimer() {
         guard let due = shard.nextDue else { return }
         dueTimer?.start(after: max(.zero, due - MonotonicTime(nanoseconds: Clock.monotonicNanoseconds())))
-    }
-}
-
-extension Pusher.Allocations {
-    /// Returns the allocations of this thread so far.
-    fileprivate static func now() -> Self {
-        let openSSL = allocations_of_this_thread_by_openssl()
-        return Self(ours: Double(allocations_of_this_thread() - openSSL), openSSL: Double(openSSL))
     }
 }

@@ -32,6 +32,72 @@ private struct UsageError: Error {
     let text: String
 }
 
+/// What a command line asks for, behind its command.
+private struct Request {
+    var options = Pusher.Options()
+    var output = ""
+
+    init(_ words: ArraySlice<String>) throws {
+        var arguments = words
+        var pushes: Int?
+        var caFile: String?
+        var port: UInt16 = 0
+        while let option = arguments.popFirst() {
+            guard let value = arguments.popFirst() else {
+                throw UsageError(text: "\(option): unknown, or without a value")
+            }
+            func number(_ most: Int) throws -> Int {
+                guard let number = Int(value), 1...most ~= number else {
+                    throw UsageError(text: "\(option) \(value): expected a number from 1 to \(most)")
+                }
+                return number
+            }
+            switch option {
+            case "--port": port = UInt16(try number(65_535))
+            case "--ca": caFile = value
+            case "--key": options.keyFile = value
+            case "--output": output = value
+            case "--activities": options.activities = try number(100_000_000)
+            case "--pushes": pushes = try number(1_000_000_000)
+            case "--connections": options.connections = value == "auto" ? nil : try number(1000)
+            case "--pause":
+                guard let seconds = Double(value), (0...60).contains(seconds) else {
+                    throw UsageError(text: "--pause \(value): expected seconds from 0 to 60")
+                }
+                options.pause = .milliseconds(Int64(seconds * 1000))
+            case "--lineups": options.lineups = try number(Workload.lineupsMax)
+            case "--beside": options.beside = try number(1_000_000)
+            case "--news":
+                guard let kind = ["update", "goal"].firstIndex(of: value) else {
+                    throw UsageError(text: "--news \(value): expected update or goal")
+                }
+                options.isGoal = kind == 1
+            default: throw UsageError(text: "\(option): unknown option")
+            }
+        }
+        options.pushes = pushes ?? options.activities
+        guard options.pushes % options.activities == 0 else {
+            throw UsageError(text: "--pushes \(options.pushes): no multiple of \(options.activities) activities")
+        }
+        options.endpoint = Endpoint(host: "localhost", port: port, caFile: caFile)
+    }
+}
+
+/// Pushes, and prints the figures.
+private func push(_ options: Pusher.Options) throws {
+    let result = try Pusher.run(options)
+    func text(_ number: Double) -> String { "\((number * 10_000).rounded() / 10_000)" }
+    func list(_ numbers: [Double]) -> String { numbers.map(text).joined(separator: ",") }
+    var line = "pushes=\(result.accepted) seconds=\(list(result.seconds)) cpu_seconds=\(list(result.cpuSeconds))"
+    line += " connections=\(result.connections)"
+    if let allocations = result.allocationsPerPush {
+        line += " allocations_per_push=\(text(allocations.ours))"
+        line += " openssl_allocations_per_push=\(text(allocations.openSSL))"
+    }
+    if options.beside > 0 { line += " beside_seconds=\(list(result.besideSeconds))" }
+    print(line)
+}
+
 private func run() throws -> Int32 {
     var arguments = CommandLine.arguments.dropFirst()
     let command = arguments.popFirst() ?? "--help"
@@ -39,64 +105,13 @@ private func run() throws -> Int32 {
         print(help, terminator: "")
         return 0
     }
-    var options = Pusher.Options()
-    var pushes: Int?
-    var output = ""
-    var caFile: String?
-    var port: UInt16 = 0
-    while let option = arguments.popFirst() {
-        guard let value = arguments.popFirst() else { throw UsageError(text: "\(option): unknown, or without a value") }
-        func number(_ most: Int) throws -> Int {
-            guard let number = Int(value), 1...most ~= number else {
-                throw UsageError(text: "\(option) \(value): expected a number from 1 to \(most)")
-            }
-            return number
-        }
-        switch option {
-        case "--port": port = UInt16(try number(65_535))
-        case "--ca": caFile = value
-        case "--key": options.keyFile = value
-        case "--output": output = value
-        case "--activities": options.activities = try number(100_000_000)
-        case "--pushes": pushes = try number(1_000_000_000)
-        case "--connections": options.connections = value == "auto" ? nil : try number(1000)
-        case "--pause":
-            guard let seconds = Double(value), (0...60).contains(seconds) else {
-                throw UsageError(text: "--pause \(value): expected seconds from 0 to 60")
-            }
-            options.pause = .milliseconds(Int64(seconds * 1000))
-        case "--lineups": options.lineups = try number(Workload.lineupsMax)
-        case "--beside": options.beside = try number(1_000_000)
-        case "--news":
-            guard let kind = ["update", "goal"].firstIndex(of: value) else {
-                throw UsageError(text: "--news \(value): expected update or goal")
-            }
-            options.isGoal = kind == 1
-        default: throw UsageError(text: "\(option): unknown option")
-        }
-    }
-    options.pushes = pushes ?? options.activities
-    guard options.pushes % options.activities == 0 else {
-        throw UsageError(text: "--pushes \(options.pushes): no multiple of \(options.activities) activities")
-    }
-    options.endpoint = Endpoint(host: "localhost", port: port, caFile: caFile)
+    let request = try Request(arguments)
     switch command {
-    case "push":
-        let result = try Pusher.run(options)
-        func text(_ number: Double) -> String { "\((number * 10_000).rounded() / 10_000)" }
-        func list(_ numbers: [Double]) -> String { numbers.map(text).joined(separator: ",") }
-        var line = "pushes=\(result.accepted) seconds=\(list(result.seconds)) cpu_seconds=\(list(result.cpuSeconds))"
-        line += " connections=\(result.connections)"
-        if let allocations = result.allocationsPerPush {
-            line += " allocations_per_push=\(text(allocations.ours))"
-            line += " openssl_allocations_per_push=\(text(allocations.openSSL))"
-        }
-        if options.beside > 0 { line += " beside_seconds=\(list(result.besideSeconds))" }
-        print(line)
+    case "push": try push(request.options)
     case "prepare":
-        let workload = try Workload(activities: options.activities)
+        let workload = try Workload(activities: request.options.activities)
         try Preparation.write(
-            workload, keyFile: options.keyFile, host: options.endpoint.host, to: output)
+            workload, keyFile: request.options.keyFile, host: request.options.endpoint.host, to: request.output)
     default: throw UsageError(text: "\(command): no such command")
     }
     return 0

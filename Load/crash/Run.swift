@@ -29,7 +29,7 @@ struct Run {
 
     /// - Returns: `true` if nothing is wrong.
     func rounds() throws -> Bool {
-        var options = Rounds.Options()
+        var options = RoundsOptions()
         options.rounds = max(1, numbers["--rounds"] ?? options.rounds)
         options.seed = UInt64(numbers["--seed"] ?? 1)
         options.acknowledgements = max(1, numbers["--acknowledgements"] ?? options.acknowledgements)
@@ -44,7 +44,7 @@ struct Run {
         var isGood = findings.violationCount == 0
         // A run in which nothing of these was seen says nothing of them.
         let seen = [
-            ("alert", findings.alerts), ("end", findings.ends), ("start", findings.starts),
+            ("alert", findings.cards.alerts), ("end", findings.cards.ends), ("start", findings.cards.starts),
             ("start after a restart", findings.startsAfterRestarts),
             ("start that was given up", findings.startsUncertain),
             ("comparison when everything had arrived", findings.checkedAtSettlements),
@@ -65,7 +65,7 @@ struct Run {
         return isGood
     }
 
-    private func play(_ options: Rounds.Options) throws -> (History, Findings, Played) {
+    private func play(_ options: RoundsOptions) throws -> (History, Findings, Played) {
         try inFolder { path in
             var options = options
             options.folder = path
@@ -105,7 +105,7 @@ struct Run {
     func faults() throws -> Bool {
         var isGood = true
         for fault in Fault.allCases {
-            var options = Rounds.Options()
+            var options = RoundsOptions()
             options.rounds = max(1, numbers["--rounds"] ?? 3)
             options.seed = UInt64(numbers["--seed"] ?? 1)
             options.fault = fault
@@ -157,14 +157,17 @@ private struct Kills {
 
 extension Findings {
     fileprivate var text: String {
+        let starts =
+            "\(cards.starts) starts (\(startsAfterRestarts) after a restart; \(startsUncertain) given up, "
+            + "\(startsLost) of them had not left)"
         var lines = [
-            "judged: \(pushes) pushes to \(checkedCards) cards, \(starts) starts (\(startsAfterRestarts) after a restart; \(startsUncertain) "
-                + "given up, \(startsLost) of them had not left), \(ends) ends (\(endsAgain) again), \(alerts) alerts; "
-                + "\(checkedAtSettlements) cards compared when everything had arrived, \(checkedAfterAbsences) of them after their app's absence",
-            "superfluous: \(superfluous) silent pushes for \(restartsOfCards) restarts of cards, "
+            "judged: \(cards.pushes) pushes to \(checkedCards) cards, \(starts), \(cards.ends) ends (\(cards.endsAgain) again), "
+                + "\(cards.alerts) alerts; \(checkedAtSettlements) cards compared when everything had arrived, "
+                + "\(checkedAfterAbsences) of them after their app's absence",
+            "superfluous: \(cards.superfluous) silent pushes for \(cards.restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",
             "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most; "
-                + "\(alertsRepeated) alerts came again after a disk had taken no claims",
+                + "\(cards.alertsRepeated) alerts came again after a disk had taken no claims",
             "alerts of an app's absence: \(alertsOfAbsences) followers, \(alertsAfterAbsences) got theirs when the app was back",
         ]
         for violation in violations { lines += [violation.text] + violation.history.map { "    " + $0 } }

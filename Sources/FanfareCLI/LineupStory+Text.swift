@@ -54,7 +54,7 @@ extension LineupPreview.ShownCard {
     }
 }
 
-extension LineupPreview.ShownCard.Content {
+extension ShownContent {
     /// A line for each topic; the spotlight's line also says what has just happened.
     fileprivate var lines: [String] {
         let leading = rows.map(\.compactLeading.count).max() ?? 0

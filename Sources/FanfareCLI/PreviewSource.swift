@@ -309,7 +309,7 @@ extension DecisionRecord {
     fileprivate var name: String { occasion?.rawValue ?? (origin == .timer ? "what waited" : kind) }
 }
 
-extension LineupPreview.ShownCard.Content.Row {
+extension ShownContent.Row {
     fileprivate var fields: JSONObject {
         [
             "id": .string(topic), "compactLeading": .string(compactLeading),

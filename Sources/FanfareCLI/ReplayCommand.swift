@@ -51,19 +51,6 @@ struct ReplayCommand {
                 options.subscribers.seed = try arguments.value("a whole number from 0") { UInt64($0) }
             case .option("--shards"): options.shards = try arguments.count(1...256)
             case .option("--pin"): options.pinsShards = true
-            case .option("--transport"):
-                apns.address = try arguments.value("discard, fault:SEED, or apns://HOST:PORT", APNsFlags.address)
-            case .option("--key"): apns.keyFile = try arguments.text("a .p8 file")
-            case .option("--key-id"): apns.keyID = try arguments.text("the key's id")
-            case .option("--team-id"): apns.teamID = try arguments.text("the team's id")
-            case .option("--bundle-id"): apns.bundleID = try arguments.text("the app's bundle id")
-            case .option("--app"):
-                apns.others.append(
-                    try arguments.value("BUNDLE[/development]=apns://HOST:PORT", APNsFlags.otherApp))
-            case .option("--ca"): apns.caFile = try arguments.text("a PEM file")
-            case .option("--connections"): apns.connections = try arguments.count(1...256)
-            case .option("--connections-max"): apns.connectionsMax = try arguments.count(1...4096)
-            case .option("--reach"): apns.reach = try arguments.value("seconds, such as 2", Self.reach)
             case .option("--patience"):
                 options.patience = try arguments.value("seconds, or never", Self.patience)
             case .option("--decisions"): decisionsPath = try arguments.text("a file, or - for standard output")
@@ -71,9 +58,21 @@ struct ReplayCommand {
             case .option("--store"): storeFolder = try arguments.text("a folder")
             case .option("--what-if"): options.countsWhatIf = true
             case .option("--json"): printsJSON = true
-            case .option(let name): throw UsageError("\(name): unknown option; `fanfare replay --help` lists them")
+            case .option(let name):
+                guard try apns.take(name, from: &arguments) else {
+                    throw UsageError("\(name): unknown option; `fanfare replay --help` lists them")
+                }
             }
         }
+        try check(paths)
+        otherInputs += [apns.keyFile, apns.caFile].compactMap(\.self)
+        options.paths = paths
+        options.store = storeFolder.map { StoreOptions(folder: $0, rules: options.rules.toml) }
+        options.transport = try apns.transport()
+    }
+
+    /// Refuses options that contradict each other.
+    private func check(_ paths: [String]) throws(UsageError) {
         guard !paths.isEmpty else { throw UsageError("the feed is missing: files, folders, or - for standard input") }
         guard paths == ["-"] || !paths.contains("-") else {
             throw UsageError("-: standard input is a live feed, and cannot be merged with files")
@@ -88,13 +87,9 @@ struct ReplayCommand {
         if let from = options.timetable.from, let until = options.timetable.until, until < from {
             throw UsageError("--until \(until): lies before --from \(from)")
         }
-        otherInputs += [apns.keyFile, apns.caFile].compactMap(\.self)
-        options.paths = paths
-        options.store = storeFolder.map { StoreOptions(folder: $0, rules: options.rules.toml) }
-        options.transport = try apns.transport()
     }
 
-    private static func speed(_ text: String) -> ReplayOptions.Speed? {
+    private static func speed(_ text: String) -> ReplayTimetable.Speed? {
         if text == "max" { return .max }
         guard let factor = Double(text), factor.isFinite, factor > 0 else { return nil }
         return .times(factor)
@@ -115,10 +110,6 @@ struct ReplayCommand {
         return seconds(text).map(Optional.some)
     }
 
-    private static func reach(_ text: String) -> Duration? {
-        seconds(text).flatMap { $0 > .zero && $0 <= .seconds(3600) ? $0 : nil }
-    }
-
     private static func lineups(_ text: String) -> ClosedRange<Int>? {
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard (1...2).contains(ends.count), let least = ends[0], let most = ends[ends.count - 1], least <= most,
@@ -128,7 +119,7 @@ struct ReplayCommand {
     }
 
     /// Reads seconds, up to a year, which is longer than any feed.
-    private static func seconds(_ text: String) -> Duration? {
+    static func seconds(_ text: String) -> Duration? {
         guard let seconds = Double(text), (0...31_536_000).contains(seconds) else { return nil }
         return .seconds(seconds)
     }
@@ -267,93 +258,5 @@ struct ReplayCommand {
         var isRead = true
         replay.writeStates { if isRead { isRead = states.write($0, patience: patience) } }
         return isRead && states.flush(patience: patience) ? [] : [OutputError(states).description]
-    }
-}
-
-/// The APNs options of the command line, which are valid only together.
-private struct APNsFlags {
-    enum Address { case offline(TransportChoice), apns(host: String, port: UInt16) }
-
-    var address = Address.offline(.discard)
-    var keyFile: String?
-    var keyID: String?
-    var teamID: String?
-    var bundleID: String?
-    var caFile: String?
-    var connections: Int?
-    var connectionsMax: Int?
-    var reach: Duration?
-    /// Further apps, beside the one of `address`.
-    var others: [(app: AppID, host: String, port: UInt16)] = []
-
-    static func otherApp(_ text: String) -> (app: AppID, host: String, port: UInt16)? {
-        let parts = text.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2, let app = AppID(written: String(parts[0])),
-            case .apns(let host, let port)? = address(String(parts[1]))
-        else { return nil }
-        return (app, host, port)
-    }
-
-    static func address(_ text: String) -> Address? {
-        if text == "discard" { return .offline(.discard) }
-        if text.hasPrefix("fault:") { return UInt64(text.dropFirst(6)).map { .offline(.fault(seed: $0)) } }
-        let scheme = "apns://"
-        guard text.hasPrefix(scheme), let colon = text.lastIndex(of: ":"),
-            let port = UInt16(text[text.index(after: colon)...]), port > 0
-        else { return nil }
-        // The last colon may belong to the scheme.
-        let start = text.index(text.startIndex, offsetBy: scheme.count)
-        guard start < colon else { return nil }
-        var host = text[start..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        return host.isEmpty ? nil : .apns(host: String(host), port: port)
-    }
-
-    func transport() throws(UsageError) -> TransportChoice {
-        let identity = [
-            ("--key", keyFile), ("--key-id", keyID), ("--team-id", teamID), ("--bundle-id", bundleID),
-        ]
-        let host: String
-        let port: UInt16
-        switch address {
-        case .apns(let apnsHost, let apnsPort): (host, port) = (apnsHost, apnsPort)
-        case .offline(let transport):
-            let given =
-                identity + [
-                    ("--ca", caFile), ("--connections", connections.map(String.init)),
-                    ("--connections-max", connectionsMax.map(String.init)), ("--reach", reach.map { "\($0)" }),
-                    ("--app", others.first.map(\.app.bundleID)),
-                ]
-            if let (name, _) = given.first(where: { $0.1 != nil }) {
-                throw UsageError("\(name): only means something with --transport apns://HOST:PORT")
-            }
-            return transport
-        }
-        guard let keyFile, let teamID, let bundleID else {
-            let missing = identity.filter { $0.1 == nil && $0.0 != "--key-id" }.map(\.0).joined(separator: ", ")
-            throw UsageError("--transport apns://\(host):\(port): also needs \(missing)")
-        }
-        // The app's name is read as by `--app`. A name that is invalid is refused later, together with all other invalid options.
-        let app = AppID(written: bundleID) ?? AppID(bundleID: bundleID, environment: .production)
-        var apns = APNsOptions(
-            host: host, port: port, caFile: caFile, keyFile: keyFile, keyID: keyID, teamID: teamID,
-            bundleID: app.bundleID, environment: app.environment)
-        guard connections == nil || connectionsMax == nil && reach == nil else {
-            throw UsageError(
-                "--connections: is kept whatever happens, so --connections-max and --reach mean nothing beside it")
-        }
-        apns.connectionsPerShard = connections
-        if let connectionsMax { apns.connectionsMax = connectionsMax }
-        if let reach { apns.reach = reach }
-        return .apns(
-            apns,
-            others: others.map { other in
-                var options = apns
-                options.host = other.host
-                options.port = other.port
-                options.bundleID = other.app.bundleID
-                options.environment = other.app.environment
-                return options
-            })
     }
 }

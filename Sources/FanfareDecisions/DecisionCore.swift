@@ -182,34 +182,6 @@ public import FanfareModel
 
     // MARK: - Topics
 
-    /// Snapshot of a topic.
-    package struct TopicView: Sendable {
-        package let id: TopicID
-        /// Birth number of the topic, which counts up over all topics; an id that is used again has a new one.
-        package let birth: UInt64
-        package let kind: TopicKind
-        /// Version of the last publication; 0 before the first.
-        package let version: UInt32
-        package let ended: Bool
-        /// Content state as phones would get it, from all facts and patches, also those after the end.
-        package let state: JSONObject
-        /// Content state of the last publication.
-        package let published: JSONObject?
-        /// Short forms of `published`.
-        package let short: ShortForms?
-
-        init(_ topic: Topic) {
-            id = topic.id
-            birth = topic.birth
-            kind = topic.kind
-            version = topic.shown.version
-            ended = topic.shown.ended
-            state = topic.fold.withShortForms(topic.fold.state)
-            published = topic.shown.state.map(topic.fold.withShortForms)
-            short = topic.shown.state.map(topic.fold.shortForms)
-        }
-    }
-
     /// Number of topics that are remembered.
     @usableFromInline package var topicCount: Int { table.count }
 
@@ -239,52 +211,15 @@ public import FanfareModel
 
     /// Returns `true` if the event's time, names and nesting are acceptable; otherwise appends the record of its refusal.
     private func isSound(_ event: FeedEvent, into decisions: inout [Decision]) -> Bool {
-        let limits = other.limits
-        let bytes = event.topic.rawValue.utf8.count
-        guard bytes > 0, bytes <= limits.topicIDSizeMax.bytes else {
-            refuse(
-                event, "a topic's id has 1 to \(limits.topicIDSizeMax), not \(bytes)", topic: nil,
-                into: &decisions)
-            return false
-        }
-        guard event.at.isPlausible else {
-            refuse(event, implausible(event.at), into: &decisions)
-            return false
-        }
-        if let id = event.id, id.utf8.count > limits.idSizeMax.bytes {
-            refuse(
-                event, "an event's id has at most \(limits.idSizeMax), not \(id.utf8.count)", into: &decisions)
-            return false
-        }
-        let kindBytes = max(event.kind.utf8.count, event.topicKind?.rawValue.utf8.count ?? 0)
-        guard kindBytes <= limits.idSizeMax.bytes else {
-            refuse(event, "a kind has at most \(limits.idSizeMax), not \(kindBytes)", into: &decisions)
-            return false
-        }
-        guard event.isNested(within: DecisionCore.depthMax) else {
-            refuse(event, "its values are nested more than \(DecisionCore.depthMax) deep", into: &decisions)
-            return false
-        }
-        return true
+        let bounds = EventBounds(other.limits)
+        guard let fault = bounds.fault(of: event) else { return true }
+        decisions.append(.record(bounds.refusal(of: event, fault.reason, topic: fault.topic, now: self.now)))
+        return false
     }
-
-    /// Maximum nesting of arrays and objects, equal to that of the feed readers.
-    private static let depthMax = 64
 
     private func refuse(_ event: FeedEvent, _ reason: String, into decisions: inout [Decision]) {
-        refuse(event, reason, topic: event.topic, into: &decisions)
-    }
-
-    private func refuse(_ event: FeedEvent, _ reason: String, topic: TopicID?, into decisions: inout [Decision]) {
-        let limits = other.limits
-        // The log leaves out names that are too long.
-        let id = event.id.flatMap { $0.utf8.count <= limits.idSizeMax.bytes ? $0 : nil }
-        let kind = event.kind.utf8.count <= limits.idSizeMax.bytes ? event.kind : "unreadable"
-        decisions.append(
-            .record(
-                DecisionRecord(
-                    origin: .event, topic: topic, at: event.at.isPlausible ? event.at : nil, now: self.now, id: id,
-                    seq: event.seq, kind: kind, outcome: .rejected, reason: reason)))
+        let record = EventBounds(other.limits).refusal(of: event, reason, topic: event.topic, now: self.now)
+        decisions.append(.record(record))
     }
 
     /// Returns the place of the event's topic, which it inserts if missing. If it refuses the event, it appends the record and
@@ -512,17 +447,6 @@ public import FanfareModel
         timers.keep { timer in
             table.isAlive(timer.birth, at: Int(timer.place))
                 && table[Int(timer.place)].agenda.deadlines.armed(timer.kind) == timer.deadline
-        }
-    }
-}
-
-extension FeedEvent {
-    /// Returns `true` if the event's arrays and objects are nested no deeper.
-    package func isNested(within depth: Int) -> Bool {
-        switch change {
-        case .nothing, .retraction, .operation: true
-        case .patch(let object), .contentState(let object): object.isNested(within: depth)
-        case .fact(let fact): fact.values.isNested(within: depth)
         }
     }
 }

@@ -103,7 +103,7 @@ package final class Shard: DeliverySource {
         let unexamined = min(membership.counts.inLineups, membership.lineups.countLookers())
         return ShardCounts(
             pushes: pushes, alerts: alerts, activities: membership.store.count,
-            lineups: ShardCounts.Lineups(activities: membership.counts.inLineups, distinct: membership.lineups.count),
+            lineups: LineupCounts(activities: membership.counts.inLineups, distinct: membership.lineups.count),
             tokenless: lifecycle.starts.count, owed: membership.counts.owed + unexamined,
             refused: membership.counts.refused, transport: TransportFigures())
     }

@@ -174,11 +174,11 @@ package struct Expiry: Sendable, Hashable {
     @usableFromInline package let state: EncodedState
     package let alert: Alert?
     private let shortForms: ShortFormsSource
-    private let times: Times
+    private let times: PackedTimes
     /// Version number within the topic, from 1.
     package let version: UInt32
     private let storedStateSizeMax: Int32
-    private let ranks: Ranks
+    private let ranks: PackedRanks
     package let event: Event
     package let priority: Priority
     /// Is `true` on an end after which the id belongs to another tenure, such as a table's next guests: later publications and
@@ -195,12 +195,12 @@ package struct Expiry: Sendable, Hashable {
     /// Maximum size of the state in any push that shows this topic (rule U4).
     package var stateSizeMax: ByteCount { .bytes(Int(storedStateSizeMax)) }
     /// Time after sending at which the card looks old, in whole milliseconds; the fan-out turns it into a date.
-    package var staleAfter: Duration? { times.stale.value }
+    package var staleAfter: Duration? { times.staleAfter }
     /// Time at which the card leaves the Lock Screen, in whole milliseconds; set on an end.
-    package var dismissal: DismissalTime? { times.dismissal.value }
-    package var expiry: Expiry { times.expiry.value }
+    package var dismissal: DismissalTime? { times.dismissal }
+    package var expiry: Expiry { times.expiry }
     /// Time for which the topic is scheduled, in whole seconds, by which lineups may order it; `nil` while it is not known.
-    package var scheduledAt: FeedTime? { times.scheduled.value }
+    package var scheduledAt: FeedTime? { times.scheduledAt }
     /// Hash of the visible content; equal displays are not sent twice.
     @inlinable package var displayHash: UInt64 { isRepublished ? (state.hash ^ serial).mixed : state.hash }
 
@@ -239,101 +239,14 @@ package struct Expiry: Sendable, Hashable {
         self.state = state
         self.priority = priority
         self.alert = alert
-        ranks = Ranks(relevance, prominence)
+        ranks = PackedRanks(relevance, prominence)
         self.shortForms = shortForms
         storedStateSizeMax = Int32(clamping: stateSizeMax.bytes)
         self.freesID = freesID
-        times = Times(
-            stale: SmallDuration(staleAfter), dismissal: SmallDismissal(dismissal),
-            expiry: StoredExpiry(expiry), scheduled: SmallTime(scheduledAt))
+        times = PackedTimes(
+            staleAfter: staleAfter, dismissal: dismissal, expiry: expiry, scheduledAt: scheduledAt)
         self.isRepublished = isRepublished
     }
-}
-
-/// An optional number in four bytes. Numbers beyond them, which no rule means, are clamped.
-private struct SmallNumber: Sendable {
-    private let stored: Int32
-    private static let none = Int32.min
-
-    init(_ value: Int?) { stored = value.map { max(Int32(clamping: $0), SmallNumber.none + 1) } ?? SmallNumber.none }
-
-    var value: Int? { stored == SmallNumber.none ? nil : Int(stored) }
-}
-
-/// An optional time in four bytes, in whole seconds since 1970. Times that no feed may name (`FeedTime.plausible`) are none.
-private struct SmallTime: Sendable {
-    private let seconds: UInt32
-    private static let none = UInt32.max
-
-    init(_ value: FeedTime?) {
-        seconds = value.flatMap { $0.isPlausible ? UInt32($0.milliseconds / 1000) : nil } ?? SmallTime.none
-    }
-
-    var value: FeedTime? { seconds == SmallTime.none ? nil : FeedTime(seconds: Int64(seconds)) }
-}
-
-/// The relevance of a topic's activities on a phone, and its prominence in lineups, in thirteen bytes. The publication's properties of one byte follow
-/// without a gap.
-private struct Ranks: Sendable {
-    private let storedRelevance: SmallNumber
-    private let importance: SmallNumber
-    private let occasionWeight: SmallNumber
-    private let hasBegun: Bool
-
-    init(_ relevance: Int?, _ prominence: Prominence) {
-        storedRelevance = SmallNumber(relevance)
-        importance = SmallNumber(prominence.importance)
-        occasionWeight = SmallNumber(prominence.occasionWeight)
-        hasBegun = prominence.hasBegun
-    }
-
-    var relevance: Int? { storedRelevance.value }
-    var prominence: Prominence {
-        Prominence(hasBegun: hasBegun, importance: importance.value ?? 0, occasionWeight: occasionWeight.value)
-    }
-}
-
-/// The durations of a publication, its dismissal, and the time for which its topic is scheduled.
-private struct Times: Sendable {
-    let stale: SmallDuration
-    let dismissal: SmallDismissal
-    let expiry: StoredExpiry
-    // Behind the nine bytes of `expiry`, where it fills up a word.
-    let scheduled: SmallTime
-}
-
-/// An expiry in nine bytes.
-private struct StoredExpiry: Sendable {
-    /// `DismissalTime.number`.
-    private let dismissal: Int64
-    private let renews: Bool
-
-    init(_ expiry: Expiry) {
-        dismissal = expiry.dismissal.number
-        renews = expiry.renews
-    }
-
-    var value: Expiry { Expiry(renews: renews, dismissal: DismissalTime(number: dismissal)) }
-}
-
-/// An optional time of dismissal in eight bytes, in whole milliseconds.
-private struct SmallDismissal: Sendable {
-    private let number: Int64
-    private static let none = Int64.min
-
-    init(_ value: DismissalTime?) { number = value?.number ?? SmallDismissal.none }
-
-    var value: DismissalTime? { number == SmallDismissal.none ? nil : DismissalTime(number: number) }
-}
-
-/// An optional duration in eight bytes, in whole milliseconds.
-private struct SmallDuration: Sendable {
-    private let milliseconds: Int64
-    private static let none = Int64.min
-
-    init(_ value: Duration?) { milliseconds = value?.milliseconds ?? SmallDuration.none }
-
-    var value: Duration? { milliseconds == SmallDuration.none ? nil : .milliseconds(milliseconds) }
 }
 
 extension Publication {

@@ -9,35 +9,10 @@ package import FanfareModel
 package final class LineupPreview {
     /// Card on the phone after a push.
     package struct ShownCard: Sendable, Equatable {
-        /// The `LineupContentState` that was sent, parsed.
-        package struct Content: Sendable, Equatable {
-            package struct Row: Sendable, Equatable {
-                package var topic: String
-                package var compactLeading: String
-                package var compactTrailing: String
-                package var minimal: String
-            }
-
-            /// Rows, the first one first.
-            package var rows: [Row]
-            /// Number of topics left out for lack of room.
-            package var more: Int
-            /// Index into `rows`; `nil` when the topic's state is too large to be shown beside anything else.
-            package var spotlight: Int?
-            /// Content state of the topic in the spotlight.
-            package var state: JSONObject
-            /// The key of `state` that the layout emphasises.
-            package var highlight: String?
-            package var link: String?
-
-            /// The row of the topic in the spotlight.
-            package var spotlightRow: Row? { spotlight.map { rows[$0] } }
-        }
-
         /// Log time of the push.
         package var at: FeedTime
         package var isEnd: Bool
-        package var content: Content
+        package var content: ShownContent
         package var alert: AlertText?
         package var priority: Priority
         /// Size of the content state.
@@ -154,32 +129,13 @@ package final class LineupPreview {
 extension LineupPreview.ShownCard {
     fileprivate init(_ payload: Payload, at now: FeedTime) {
         self.init(
-            at: now, isEnd: payload.event == .end, content: Content(JSONObject(parsing: payload.state) ?? JSONObject()),
+            at: now, isEnd: payload.event == .end,
+            content: ShownContent(JSONObject(parsing: payload.state) ?? JSONObject()),
             alert: payload.alert, priority: payload.priority, size: .bytes(payload.state.count), cost: PushCost(payload)
         )
         staleAt = isEnd ? nil : payload.staleDate.map { FeedTime(seconds: $0) }
         guard isEnd else { return }
         // A dismissal date in the past removes the card at once.
         dismissAfter = payload.dismissalDate.map { max(.zero, FeedTime(seconds: $0) - now) }
-    }
-}
-
-extension LineupPreview.ShownCard.Content {
-    fileprivate init(_ content: JSONObject) {
-        let spotlight = content["spotlight"]?.objectValue
-        self.init(
-            rows: (content["topics"]?.arrayValue ?? []).compactMap(\.objectValue).map(Row.init),
-            more: content["more"]?.intValue.map(Int.init) ?? 0,
-            spotlight: spotlight?["index"]?.intValue.map(Int.init), state: spotlight?["state"]?.objectValue ?? [:],
-            highlight: content["highlight"]?.stringValue, link: content["link"]?.stringValue)
-    }
-}
-
-extension LineupPreview.ShownCard.Content.Row {
-    fileprivate init(_ row: JSONObject) {
-        func text(_ key: String) -> String { row[key]?.stringValue ?? "" }
-        self.init(
-            topic: text("id"), compactLeading: text("compactLeading"), compactTrailing: text("compactTrailing"),
-            minimal: text("minimal"))
     }
 }

@@ -3,21 +3,21 @@ import FanfareModel
 /// Maps moments of the feed to times of the replay: log time divided by the speed, with long gaps shortened. The timetable is ideal: a late
 /// step shortens the next wait, so there is no drift.
 struct Pace {
-    private let speed: ReplayOptions.Speed
+    private let speed: ReplayTimetable.Speed
     private let gapMax: Duration
     private let from: FeedTime?
     private var last: FeedTime?
     /// Time at which `last` is due.
     private var lastDue = MonotonicTime.always
 
-    init(speed: ReplayOptions.Speed, gapMax: Duration, from: FeedTime?) {
+    init(speed: ReplayTimetable.Speed, gapMax: Duration, from: FeedTime?) {
         self.speed = speed
         self.gapMax = gapMax
         self.from = from
     }
 
     /// - Parameter isLive: `true` for a live feed, whose events are decided as soon as they arrive.
-    init(_ timetable: ReplayOptions.Timetable, isLive: Bool) {
+    init(_ timetable: ReplayTimetable, isLive: Bool) {
         self.init(speed: isLive ? .max : timetable.speed, gapMax: timetable.gapMax, from: timetable.from)
     }
 

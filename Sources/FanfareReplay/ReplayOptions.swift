@@ -7,47 +7,14 @@ import FanfareQueues
 
 /// Feed, timetable and subscribers of a replay.
 package struct ReplayOptions: Sendable {
-    package enum Speed: Sendable, Equatable {
-        /// Events are decided as fast as possible, without waiting.
-        case max
-        /// Seconds of the feed that are replayed in one second.
-        case times(Double)
-    }
-
-    /// Times at which a replay plays the events of its feed. A live feed ignores all but `until`: the replay takes its events as they come.
-    package struct Timetable: Sendable {
-        /// Speed of a recorded feed.
-        package var speed = Speed.max
-        /// Longest wait between two events, in feed time. Shortens waits only.
-        package var gapMax = Duration.seconds(30)
-        /// Events before this moment are replayed at full speed.
-        package var from: FeedTime?
-        /// The replay stops before the first event after this moment.
-        package var until: FeedTime?
-    }
-
-    /// Synthetic subscribers, and those of a source.
-    package struct Subscribers: Sendable {
-        /// Number of synthetic subscribers; subscriber *i* follows topic *i* mod T of the feed's T topics.
-        package var count = 0
-        /// Number of topics in each synthetic subscriber's lineup; `nil` if each follows one topic.
-        package var lineups: ClosedRange<Int>?
-        /// The first topic of each lineup is its favourite.
-        package var hasFavourites = false
-        /// Seed of the synthetic tokens and lineups.
-        package var seed: UInt64 = 1
-        /// Further subscribers, in addition to the synthetic ones.
-        package var source: (any SubscriberSource)?
-    }
-
     /// Files or folders; `-` alone is standard input, read live.
     package var paths: [String]
     package var feed = FeedOptions()
     package var rules = Rules.builtIn
     /// Fills `ReplaySummary.whatIf`.
     package var countsWhatIf = false
-    package var timetable = Timetable()
-    package var subscribers = Subscribers()
+    package var timetable = ReplayTimetable()
+    package var subscribers = SubscriberOptions()
     /// Topics of the lineup that `ReplayOutput.preview` shows; empty for none.
     package var preview: [TopicID] = []
     /// Includes topics forgotten before the feed's end in `Replay.writeStates`; each of them takes memory.

@@ -14,25 +14,6 @@ package struct ReplaySummary: Sendable {
         package var isAwaited = true
     }
 
-    /// Outcomes of activities that no command asked for. A replay starts and renews no activities.
-    package struct Fates: Sendable {
-        /// Activities that ended after eight hours.
-        package var expired = 0
-        /// Activities whose end was refused for good; their cards stay until the system removes them.
-        package var notEnded = 0
-        /// Refused follow and move commands, by reason.
-        package var refused: [CommandRefusal: Int] = [:]
-
-        mutating func note(_ fate: ActivityFate) {
-            switch fate {
-            case .expired: expired += 1
-            case .notEnded: notEnded += 1
-            case .refused(let refusal): refused[refusal, default: 0] += 1
-            case .notStarted, .renewed, .ended: break
-            }
-        }
-    }
-
     /// Figures of the entries that the store had from earlier runs. No other figure counts these entries.
     package struct Recall: Sendable {
         package var entries = 0
@@ -40,52 +21,21 @@ package struct ReplaySummary: Sendable {
         package var rejections = 0
     }
 
-    /// Decisions of this run.
-    package struct Decisions: Sendable {
-        /// Number of decisions with each outcome.
-        package var outcomes: [Outcome: Int] = [:]
-        package var updates = 0
-        package var alertsGranted = 0
-        package var alertsDemoted = 0
-
-        /// - Parameter isUpdate: `true` if the decision published a version.
-        mutating func note(_ record: DecisionRecord, isUpdate: Bool) {
-            outcomes[record.outcome, default: 0] += 1
-            if isUpdate { updates += 1 }
-            switch record.alert {
-            case .granted: alertsGranted += 1
-            case .demoted: alertsDemoted += 1
-            case nil: break
-            }
-        }
-    }
-
-    /// Time, processor and memory that the replay has taken.
-    package struct Resources: Sendable {
-        /// Seconds from the first event to the end of the replay; `deliverySeconds` goes to the last accepted push.
-        package var seconds = 0.0
-        package var deliverySeconds = 0.0
-        /// CPU time of this process during the replay, divided by the pushes sent.
-        package var cpuMicrosecondsPerPush: Double?
-        /// Greatest resident memory of the process.
-        package var peakMemory = ByteCount.zero
-    }
-
     package var events = 0
     package var recall = Recall()
-    package var decisions = Decisions()
+    package var decisions = DecisionCounts()
     /// Figures of the decisions, compared with a push for every event; `nil` unless `countsWhatIf` is set.
     package var whatIf: DecisionTally.Figures?
     package var counts = ShardCounts()
     /// Lineups of the subscribers when the feed began.
-    package var lineups = ShardCounts.Lineups()
-    package var fates = Fates()
+    package var lineups = LineupCounts()
+    package var fates = FateCounts()
     /// Freshness by topic kind, over all shards.
     package var freshness = FreshnessReport()
     package var goals: [Goal] = []
     /// Earlier goals of a live feed that are not in `goals`, which keeps the last 10,000.
     package var goalsLeftOut = 0
-    package var resources = Resources()
+    package var resources = ReplayResources()
     /// Files in the given folders that are not feeds.
     package var skippedFiles: [String] = []
     /// Is `true` if the replay was interrupted or gave up its transport.

@@ -29,7 +29,7 @@ struct SyntheticSubscribers: InitialActivities {
     }
 
     /// - Parameter topics: the feed's topics, in order of appearance.
-    init(_ options: ReplayOptions.Subscribers, topics: [TopicID]) {
+    init(_ options: SubscriberOptions, topics: [TopicID]) {
         self.init(
             count: options.count, lineups: options.lineups, hasFavourites: options.hasFavourites, seed: options.seed,
             topics: topics)

@@ -12,15 +12,6 @@ struct EntryIndex: Hashable { let rawValue: UInt32 }
 /// One million tokens with 15 pushes each take 1 M × (32 + 8 in the table) + 15 M × 20 bytes = 340 MB. Only hashes of tokens are kept.
 /// Everything has a limit; pushes beyond it are counted as `unrecorded`, and the judge refuses such a dump.
 final class AcceptedPushes {
-    struct Limits {
-        var tokensMax = 1 << 24
-        /// Most entries; 20 bytes each make 2.5 GB.
-        var entriesMax = 1 << 27
-        /// Most canonical bytes of all distinct content states together.
-        var stateBytesMax = 1 << 29
-        var alertsMax = 1 << 20
-    }
-
     /// A token's record, 32 bytes.
     struct Token {
         /// First half of the fingerprint of the token's bytes: the table's key.
@@ -64,7 +55,7 @@ final class AcceptedPushes {
 
     private static let chunkEntries = 1 << 16
 
-    let limits: Limits
+    let limits: AcceptedPushLimits
     private let behaviour: Behaviour
     let digest: ([UInt8]) -> UInt64
     private(set) var tokens: [Token] = []
@@ -82,7 +73,8 @@ final class AcceptedPushes {
     private(set) var unrecorded = 0
 
     /// - Parameter digest: returns the first 64 bits of SHA-256.
-    init(behaviour: Behaviour, limits: Limits = Limits(), digest: @escaping ([UInt8]) -> UInt64) {
+    init(behaviour: Behaviour, limits: AcceptedPushLimits = AcceptedPushLimits(), digest: @escaping ([UInt8]) -> UInt64)
+    {
         precondition(limits.alertsMax <= 1 << 24, "an entry has 24 bits for its alert")
         precondition(limits.entriesMax < 1 << 32 && limits.tokensMax < 1 << 32, "indexes have 32 bits")
         self.behaviour = behaviour

@@ -5,11 +5,10 @@ protocol ConnectionOwner: AnyObject {
     var service: Service { get }
     /// A reading of the simulator's clock, as of the last `readClock`.
     var now: Instant { get }
-    var sessionMemory: SessionMemory { get }
+    var sessions: SessionCommons { get }
     /// Bytes that a connection may read between two ticks; `nil` for no limit.
     var bytesPerTick: Int? { get }
 
-    func sessionSettings(connection: UInt32) -> Session.Settings
     func readClock()
     func receive(_ head: RequestHead, body: [UInt8], stream: Int32, on connection: Connection) -> Reception
     func answerLost(_ entry: EntryIndex?)
@@ -63,7 +62,7 @@ final class Connection: SessionHandler {
         do {
             guard alpn == "h2" else { throw SessionError(description: "the client does not speak h2 (ALPN)") }
             session = try Session(
-                settings: owner.sessionSettings(connection: id), memory: owner.sessionMemory, handler: self)
+                settings: owner.sessions.settings(of: id), memory: owner.sessions.memory, handler: self)
             owner.hasOutput(self)
         } catch {
             owner.report("\(stream.peer): \(error)")
@@ -139,7 +138,7 @@ final class Connection: SessionHandler {
 
     func goAway() { session?.goAway(reason: "Shutdown") }
 
-    func change(_ settings: Session.Settings) {
+    func change(_ settings: SessionSettings) {
         guard !isLost, let session else { return }
         session.change(streamsMax: settings.streamsMax, window: settings.window)
         owner.hasOutput(self)

@@ -31,18 +31,6 @@ struct SessionError: Error, CustomStringConvertible {
 /// Only this file handles nghttp2's pointers. Confined to the simulator's loop; nghttp2 calls
 /// back only from within `receive` and `takeOutput`.
 final class Session {
-    struct Settings {
-        /// SETTINGS_MAX_CONCURRENT_STREAMS.
-        var streamsMax: UInt32
-        /// Allows only one stream until the first authenticated answer (spec §10).
-        var isStrictAtStart: Bool
-        /// Window of each stream; also of the connection if above HTTP/2's 65,535.
-        var window: Int32
-        /// Time in a 410 answer, in milliseconds.
-        var deadSince: Int64
-        var seed: UInt64
-    }
-
     /// Header table size of APNs, observed in 2021 (spec §10).
     private static let headerTableBytes: UInt32 = 4096
     private static let headerListBytesMax = 8000
@@ -93,7 +81,7 @@ final class Session {
         }
     }
 
-    private var settings: Settings
+    private var settings: SessionSettings
     private unowned let handler: any SessionHandler
     private let expected: Expected
     private var session: OpaquePointer?
@@ -113,7 +101,7 @@ final class Session {
     /// Allocator of nghttp2's session, which it outlives.
     private let memory: SessionMemory
 
-    init(settings: Settings, memory: SessionMemory, handler: any SessionHandler) throws(SessionError) {
+    init(settings: SessionSettings, memory: SessionMemory, handler: any SessionHandler) throws(SessionError) {
         self.settings = settings
         self.memory = memory
         self.handler = handler

@@ -22,44 +22,22 @@ package protocol APNsStandIn: AnyObject {
 ///
 /// Confined to its loop's thread.
 package final class Simulator: APNsStandIn, ConnectionOwner {
-    /// Milliseconds that an ended connection waits for the client to close.
-    private static let lingerMilliseconds = 2000
-    private static let reportsMax = 20
-
     let options: SimulatorOptions
     let loop: Loop
     private let context: TLSContext
     let service: Service
-    var sessionSettings: Session.Settings
-    let sessionMemory = SessionMemory()
+    var sessions: SessionCommons
     var clock: OwnClock
     private(set) var now: Instant
 
-    private var listener: TCPListener?
-    private(set) var connections: [UInt32: Connection] = [:]
-    private var connectionsMade: UInt32 = 0
-    private var withOutput: [Connection] = []
-    /// Connections to lose at the end of this turn, because their sessions are being read; those in `silencing` fall silent then.
-    private var losing: [Connection] = []
-    private var silencing: [Connection] = []
-    /// Connections to lose after the answers of this turn have left.
-    private var losingBehindAnswers: [Connection] = []
-    /// Changes of the key by the number of requests after which they take effect.
-    private var keyChanges: [Int: ES256PublicKey] = [:]
-    private var delayed: DelayQueue
-    private var delayTimer: LoopTimer?
-    private var isDelayTimerRunning = false
-    /// Timer for changes of stream limits and windows.
-    var settingsTimer: LoopTimer?
-    private var troubleTimers: [LoopTimer] = []
-    private var lingerTimer: LoopTimer?
-    /// Ended connections with the time at which they are closed for good, oldest first.
-    private var lingering: [(connection: UInt32, due: UInt32)] = []
-    private var requests = 0
-    private var draws: UInt64 = 0
-    private var reports = 0
-
-    package var onReport: ((String) -> Void)?
+    private var listening: ListeningPort
+    private(set) var connections = ConnectionTable()
+    private let turnEnd = TurnEnd()
+    private var course: TroubleCourse
+    private var delayed: DelayedAnswers
+    var troubleTimers = TroubleTimers()
+    private var lingering = LingeringConnections()
+    private var reports = LimitedReports()
 
     /// Starts to listen at once.
     package init(_ options: SimulatorOptions, loop: Loop) throws(LoopError) {
@@ -80,33 +58,40 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
         let clock = OwnClock(aheadMilliseconds: Int64(options.clockAheadSeconds) * 1000)
         self.clock = clock
         now = clock.now
-        sessionSettings = Session.Settings(
-            streamsMax: UInt32(options.streams.first), isStrictAtStart: options.isStrictAtStart,
-            window: Int32(options.windows.first), deadSince: now.unixSeconds * 1000 - 86_400_000, seed: options.seed)
-        delayed = DelayQueue(delayMax: options.latency.most, now: 0)
-        port = options.port
+        sessions = SessionCommons(
+            SessionSettings(
+                streamsMax: UInt32(options.streams.first), isStrictAtStart: options.isStrictAtStart,
+                window: Int32(options.windows.first), deadSince: now.unixSeconds * 1000 - 86_400_000, seed: options.seed
+            ))
+        course = TroubleCourse(seed: options.seed)
+        delayed = DelayedAnswers(delayMax: options.latency.most)
+        listening = ListeningPort(options.port)
         try listen()
-        delayTimer = LoopTimer(loop: loop) { [unowned self] in answerDelayed() }
-        lingerTimer = LoopTimer(loop: loop) { [unowned self] in closeForgotten() }
+        delayed.timer = LoopTimer(loop: loop) { [unowned self] in answerDelayed() }
+        lingering.timer = LoopTimer(loop: loop) { [unowned self] in closeForgotten() }
         startTrouble()
         for change in options.keyChanges {
             let key = try Simulator.publicKey(change.file)
             switch change.after {
-            case .requests(let count): keyChanges[count] = key
+            case .requests(let count): course.change(to: key, afterRequests: count)
             case .milliseconds(let time): after(time) { [unowned self] in service.trust(key) }
             }
         }
-        loop.onTurn = { [unowned self] in writeOutput() }
+        loop.onTurn = { [unowned self] in turnEnd.carryOut() }
     }
 
-    package private(set) var port: UInt16
+    package var port: UInt16 { listening.number }
+    package var onReport: ((String) -> Void)? {
+        get { reports.onReport }
+        set { reports.onReport = newValue }
+    }
     /// Called on the loop with each push that is accepted.
     package var onAccepted: ((AcceptedPush) -> Void)? {
         get { service.onAccepted }
         set { service.onAccepted = newValue }
     }
     /// Number of connections of which not everything has been read.
-    package var connectionCount: Int { connections.count }
+    package var connectionCount: Int { connections.all.count }
     package var startedNanoseconds: Int64 { clock.startedNanoseconds }
     package var statistics: Statistics { service.statistics }
     package func summary(cpuSeconds: Double) -> String { statistics.summary(cpuSeconds: cpuSeconds) }
@@ -125,12 +110,11 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
 
     package func close() {
         loop.onTurn = nil
-        listener?.close()
-        delayTimer?.close()
-        settingsTimer?.close()
-        for timer in troubleTimers { timer.close() }
-        lingerTimer?.close()
-        for connection in connections.values { connection.close() }
+        listening.close()
+        delayed.timer?.close()
+        troubleTimers.close()
+        lingering.timer?.close()
+        for connection in connections.all.values { connection.close() }
     }
 
     package func writeDump(to path: String) throws {
@@ -139,13 +123,6 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
     }
 
     // MARK: - Called by connections
-
-    /// Returns the settings with a seed for this connection, so that no two answers share an `apns-id`.
-    func sessionSettings(connection: UInt32) -> Session.Settings {
-        var settings = sessionSettings
-        settings.seed = mixed(settings.seed ^ UInt64(connection))
-        return settings
-    }
 
     func readClock() { now = clock.now }
 
@@ -159,11 +136,10 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
             return .reset(.refused)
         }
         let (answer, entry) = service.answer(head, body: body, at: now)
-        requests += 1
-        if !keyChanges.isEmpty, let key = keyChanges[requests] { service.trust(key) }
+        if let key = course.countRequest() { service.trust(key) }
         if connection.isWedged { return .answerLater(answer, entry) }
         if connection.requests == options.silentAfterRequests {
-            silencing.append(connection)
+            turnEnd.silence(connection)
             return .answerAndStop(answer, entry)
         }
         if reset == .internalError {
@@ -171,14 +147,14 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
             return .reset(.failed(entry))
         }
         if options.losesConnectionAt == answer {
-            losingBehindAnswers.append(connection)
+            turnEnd.loseBehindAnswers(connection)
             return .answerAndStop(answer, entry)
         }
-        if case .requests(let every) = options.losesConnection, requests % every == 0 {
-            losing.append(connection)
+        if case .requests(let every) = options.losesConnection, course.requests % every == 0 {
+            turnEnd.lose(connection)
             return .answerAndStop(answer, entry)
         }
-        if case .requests(let every) = options.goesAway, requests % every == 0 {
+        if case .requests(let every) = options.goesAway, course.requests % every == 0 {
             service.countGoAway()
             connection.goAway()
         }
@@ -186,10 +162,6 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
         delayed.add(
             DelayQueue.Waiting(connection: connection.id, stream: stream), delay: options.latency.draw(draw),
             at: Int64(now.sinceStartMilliseconds))
-        if !isDelayTimerRunning {
-            isDelayTimerRunning = true
-            delayTimer?.start(after: .milliseconds(1), repeating: .milliseconds(1))
-        }
         return .answerLater(answer, entry)
     }
 
@@ -206,20 +178,17 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
         if let entry { service.accepted.markUnanswered(entry) }
     }
 
-    func hasOutput(_ connection: Connection) { withOutput.append(connection) }
+    func hasOutput(_ connection: Connection) { turnEnd.write(connection) }
 
     /// Waits for the client to close a connection whose end was announced, and closes it after a while.
     func linger(_ connection: Connection) {
-        lingering.append((connection.id, now.sinceStartMilliseconds &+ UInt32(Simulator.lingerMilliseconds)))
-        if lingering.count == 1 { lingerTimer?.start(after: .milliseconds(Simulator.lingerMilliseconds)) }
+        lingering.add(connection.id, at: now.sinceStartMilliseconds)
     }
 
     func gone(_ connection: Connection) { connections[connection.id] = nil }
 
     func report(_ text: String) {
-        reports += 1
-        if reports <= Simulator.reportsMax { onReport?(text) }
-        if reports == Simulator.reportsMax { onReport?("further reports of this kind are left out") }
+        reports.say(text)
     }
 
     // MARK: - Turns and timers
@@ -229,27 +198,16 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
             service.countRefusedConnection()
             return tcp.close()
         }
-        connectionsMade &+= 1
+        let id = connections.nextID()
         service.countConnection()
         do {
             let wedge = options.wedge.flatMap { drawShare() < $0.share ? $0.afterRequests : nil }
-            connections[connectionsMade] = try Connection(
-                id: connectionsMade, owner: self, tcp: tcp, context: context, wedgesAfter: wedge)
+            connections[id] = try Connection(
+                id: id, owner: self, tcp: tcp, context: context, wedgesAfter: wedge)
         } catch {
             report("\(error)")
             tcp.close()
         }
-    }
-
-    private func writeOutput() {
-        for connection in losing { connection.lose() }
-        losing.removeAll(keepingCapacity: true)
-        for connection in silencing { connection.fallSilent() }
-        silencing.removeAll(keepingCapacity: true)
-        for connection in withOutput { connection.writeOutput() }
-        withOutput.removeAll(keepingCapacity: true)
-        for connection in losingBehindAnswers { connection.lose() }
-        losingBehindAnswers.removeAll(keepingCapacity: true)
     }
 
     private func answerDelayed() {
@@ -257,41 +215,28 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
         delayed.take(until: Int64(now.sinceStartMilliseconds)) { waiting in
             connections[waiting.connection]?.answerNow(waiting.stream)
         }
-        if delayed.count == 0 {
-            isDelayTimerRunning = false
-            delayTimer?.stop()
-        }
     }
 
     private func closeForgotten() {
         readClock()
-        while let first = lingering.first, first.due <= now.sinceStartMilliseconds {
-            lingering.removeFirst()
-            connections[first.connection]?.close()
-        }
-        if let first = lingering.first {
-            lingerTimer?.start(after: .milliseconds(Int(first.due - now.sinceStartMilliseconds)))
-        }
+        while let id = lingering.popDue(at: now.sinceStartMilliseconds) { connections[id]?.close() }
+        lingering.arm(at: now.sinceStartMilliseconds)
     }
 
     // MARK: - For timed trouble
 
     func listen() throws(LoopError) {
-        listener = try TCPListener(loop: loop, host: options.host, port: port) { [unowned self] in accept($0) }
-        port = listener?.port ?? 0
+        try listening.open(loop, host: options.host) { [unowned self] in accept($0) }
     }
 
-    func stopListening() {
-        listener?.close()
-        listener = nil
-    }
+    func stopListening() { listening.close() }
 
     func after(_ milliseconds: Int, _ body: @escaping () -> Void) {
         let timer = LoopTimer(loop: loop) { [unowned self] in
             readClock()
             body()
         }
-        troubleTimers.append(timer)
+        troubleTimers.add(timer)
         timer.start(after: .milliseconds(milliseconds))
     }
 
@@ -300,16 +245,13 @@ package final class Simulator: APNsStandIn, ConnectionOwner {
             readClock()
             body()
         }
-        troubleTimers.append(timer)
+        troubleTimers.add(timer)
         timer.start(after: .milliseconds(milliseconds), repeating: .milliseconds(milliseconds))
     }
 
     private func drawShare() -> Double { Double(draw() >> 11) * 0x1p-53 }
 
-    func draw() -> UInt64 {
-        draws &+= 1
-        return mixed(options.seed ^ mixed(draws))
-    }
+    func draw() -> UInt64 { course.draw() }
 }
 
 /// Timed trouble of connections: changing stream limits and windows, GOAWAYs, lost connections, slow reading and outages.
@@ -325,7 +267,7 @@ extension Simulator {
                 hasOutput($0)
             }
         }
-        settingsTimer = LoopTimer(loop: loop) { [unowned self] in
+        troubleTimers.settings = LoopTimer(loop: loop) { [unowned self] in
             changeSettings()
             armSettingsChange()
         }
@@ -333,7 +275,7 @@ extension Simulator {
         if options.readBytesPerSecond != nil {
             let tick = Self.readingTickMilliseconds
             repeating(tick) { [unowned self] in
-                for connection in connections.values { connection.mayRead(bytesPerTick) }
+                for connection in connections.all.values { connection.mayRead(bytesPerTick) }
             }
         }
         if let outage = options.outageMilliseconds {
@@ -349,7 +291,9 @@ extension Simulator {
     /// Calls `body` at each interval with one of the connections that carry requests, drawn at random.
     private func every(_ interval: Int, _ body: @escaping (Connection) -> Void) {
         repeating(interval) { [unowned self] in
-            let candidates = connections.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted { $0.id < $1.id }
+            let candidates = connections.all.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted {
+                $0.id < $1.id
+            }
             guard !candidates.isEmpty else { return }
             body(candidates[Int(draw() % UInt64(candidates.count))])
         }
@@ -358,20 +302,20 @@ extension Simulator {
     private func armSettingsChange() {
         let now = Int(clock.now.sinceStartMilliseconds)
         let changes = [options.streams, options.windows].compactMap { $0.change(after: now) }
-        if let next = changes.min() { settingsTimer?.start(after: .milliseconds(next - now)) }
+        if let next = changes.min() { troubleTimers.settings?.start(after: .milliseconds(next - now)) }
     }
 
     private func changeSettings() {
         let now = Int(clock.now.sinceStartMilliseconds)
-        sessionSettings.streamsMax = UInt32(options.streams.value(at: now))
-        sessionSettings.window = Int32(options.windows.value(at: now))
-        for connection in connections.values { connection.change(sessionSettings) }
+        sessions.settings.streamsMax = UInt32(options.streams.value(at: now))
+        sessions.settings.window = Int32(options.windows.value(at: now))
+        for connection in connections.all.values { connection.change(sessions.settings) }
     }
 
     /// Closes the port and loses all connections until `comeUp`.
     package func goDown() {
         stopListening()
-        for connection in connections.values where !connection.isLost { connection.lose() }
+        for connection in connections.all.values where !connection.isLost { connection.lose() }
     }
 
     package func comeUp() {

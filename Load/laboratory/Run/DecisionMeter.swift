@@ -4,39 +4,18 @@ package import FanfareModel
 /// The core's part of the measurement: when each publication was decided, and when its last activity had it. Confined to the core's thread;
 /// all moments are monotonic nanoseconds.
 package struct DecisionMeter {
-    /// The cause of what is decided now.
-    package struct Cause {
-        package var topic: TopicID
-        package var planned: Int64
-        package var occasion: Occasion?
-
-        package init(topic: TopicID, planned: Int64, occasion: Occasion?) {
-            self.topic = topic
-            self.planned = planned
-            self.occasion = occasion
-        }
-    }
-
-    /// A goal whose spread is measured.
-    package struct TrackedGoal {
-        package var serial: UInt64
-        package var topic: TopicID
-        package var planned: Int64
-        package var last: Int64?
-    }
-
     package let table: PublicationTable
     /// Measured part of the planned moments.
     package var measured: Range<Int64> = .max..<Int64.max
     /// The event that is being decided; `nil` while timers act.
-    package var cause: Cause?
+    package var cause: DecisionCause?
     /// Moment at which the rules let go what a timer publishes.
     package var deadline: Int64 = 0
     /// Times until each publication was decided, and until its last activity had it.
     package private(set) var stages = StageHistograms()
     /// Topic kinds by their index; kinds beyond the last count with it.
     package private(set) var kinds: [TopicKind] = []
-    package private(set) var goals: [TrackedGoal] = []
+    package var goals = GoalTally()
     /// Outcomes of the measured events and of timers, and reasons for demoted alerts.
     package private(set) var outcomes: [Outcome: Int] = [:]
     /// Publications, events that changed something visible, and the rules' answers to alerts, of the measurement.
@@ -47,26 +26,17 @@ package struct DecisionMeter {
     package private(set) var taken = LatencyHistogram()
     /// Measured publications that some activity may still lack.
     private var open: [UInt64: TopicID] = [:]
-    /// Goals of the measurement that had not reached all of their activities at its end.
-    package private(set) var unfinishedGoals = 0
     /// Publications that a newer one's completion finishes, by topic.
     private var overtaken: [TopicID: [UInt64]] = [:]
 
     /// Monotonic moments at which tokens were answered as dead, by the bits of their activities' ids.
     private(set) var deaths: [UInt64: Int64] = [:]
-    private let topics: [TopicID: UInt32]
-    /// Newest serial of each topic of the schedule.
-    private var newestOfTopics: [UInt32]
-    /// Is `true` where the second goal of a topic is no news: an order arrives once.
-    package var goalsMayRepeat = false
-    /// Goals of the schedule that the core has taken and decided.
-    package private(set) var goalsTaken = 0
+    private var serials: TopicSerials
 
     /// - Parameter topics: of the schedule.
     package init(_ table: PublicationTable, topics: [TopicID] = []) {
         self.table = table
-        self.topics = Dictionary(topics.enumerated().map { ($1, UInt32($0)) }) { first, _ in first }
-        newestOfTopics = Array(repeating: 0, count: topics.count)
+        serials = TopicSerials(topics)
     }
 
     /// Is `true` for the schedule's planned moments; timers act when their deadline is in the measurement.
@@ -87,19 +57,16 @@ package struct DecisionMeter {
         row.series = Series(publication, of: isOfCause ? cause?.occasion : nil)
         row.kind = index(of: publication.topicKind)
         row.isMeasured = isMeasured(row.planned)
-        if let topic = topics[publication.topicID] {
-            (row.topic, row.previous) = (topic, newestOfTopics[Int(topic)])
-            newestOfTopics[Int(topic)] = UInt32(truncatingIfNeeded: publication.serial)
-        }
+        if let (topic, previous) = serials.note(publication) { (row.topic, row.previous) = (topic, previous) }
         newest = max(newest, publication.serial)
         if row.isMeasured {
             counts.publications += 1
             open[publication.serial] = publication.topicID
             stages.record(.decided, row, nanoseconds: now - row.planned)
-            if row.series == .goal, goals.count < PublicationTable.goalsMax {
-                goals.append(
-                    TrackedGoal(serial: publication.serial, topic: publication.topicID, planned: row.planned))
-                row.goal = UInt8(goals.count)
+            if row.series == .goal,
+                let number = goals.track(publication.serial, of: publication.topicID, planned: row.planned)
+            {
+                row.goal = UInt8(number)
             }
         }
         table.note(row, of: publication.serial)
@@ -115,11 +82,7 @@ package struct DecisionMeter {
     package mutating func note(_ record: DecisionRecord) {
         guard isMeasured(cause?.planned ?? deadline) else { return }
         outcomes[record.outcome, default: 0] += 1
-        if record.origin == .event, cause?.occasion == .goal,
-            [.published, .conflated].contains(record.outcome) || record.outcome == .unchanged && goalsMayRepeat
-        {
-            goalsTaken += 1
-        }
+        if record.origin == .event, cause?.occasion == .goal { goals.noteTaken(record.outcome) }
         if record.origin == .event, [.published, .conflated].contains(record.outcome) { counts.visible += 1 }
         switch record.alert {
         case .granted: counts.alertsGranted += 1
@@ -167,7 +130,7 @@ package struct DecisionMeter {
         // An engine that goes on after another one sends what its topics show once more: no time is counted twice.
         guard open.removeValue(forKey: serial) != nil, let moment else { return }
         noteLast(moment, of: serial, row)
-        if row.goal > 0 { goals[Int(row.goal) - 1].last = moment }
+        if row.goal > 0 { goals.noteLast(moment, of: Int(row.goal)) }
     }
 
     /// Counts each publication that has not reached all of its activities as if its last activity had it now: it takes longer than that,
@@ -175,7 +138,7 @@ package struct DecisionMeter {
     package mutating func close(at now: Int64) {
         for serial in open.keys {
             let row = table[serial]
-            unfinishedGoals += row.series == .goal ? 1 : 0
+            if row.series == .goal { goals.noteUnfinished() }
             noteLast(now, of: serial, row)
         }
         open = [:]

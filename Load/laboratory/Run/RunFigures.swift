@@ -44,7 +44,7 @@ struct RunFigures {
         let goals = goals(reading, owed: owed.goals)
         figures["run.whole"] = Double(whole) / 1e9
         addRestart(to: &figures)
-        figures["goals.unfinished"] = Double(meter.unfinishedGoals)
+        figures["goals.unfinished"] = Double(meter.goals.unfinished)
         var run = LoadRun(
             verdict: Verdict(faults: faults(reading), thresholds: scenario.thresholds.map { $0.judge(figures) }),
             seconds: length)
@@ -126,7 +126,7 @@ struct RunFigures {
     }
 
     private func goals(_ reading: ProbeReading, owed: [UInt8: Int]) -> [Goal] {
-        meter.goals.enumerated().map { number, goal in
+        meter.goals.tracked.enumerated().map { number, goal in
             let spread = reading.goals[number]
             let first = Int(goal.serial) < reading.firsts.count ? reading.firsts[Int(goal.serial)] : 0
             var whole = Goal(
@@ -172,7 +172,7 @@ struct RunFigures {
         figures["events.per.second"] = Double(events.inTime) / max(min(length, scenario.duration.inSeconds), 1e-9)
         figures["updates"] = Double(meter.counts.publications)
         figures["goals"] = Double(meter.stages[.goal, .decided].count)
-        figures["goals.missing"] = Double(max(0, schedule.plannedGoals - meter.goalsTaken))
+        figures["goals.missing"] = Double(max(0, schedule.plannedGoals - meter.goals.taken))
         figures["arrivals.missing"] = Double(generator.left)
         figures["engine.full"] = generator.fullSeconds / max(length, 1e-9)
         figures["bytes.state"] = Double(reading.stateBytes)
@@ -183,8 +183,8 @@ struct RunFigures {
         if let sent = figures["pushes.sent"], sent > 0 {
             figures["bytes.per.push"] = (body > 0 ? body : Double(reading.stateBytes)) / sent
         }
-        figures["rings.commands.max"] = Double(recorder.commandsMax)
-        figures["rings.arrivals.max"] = Double(recorder.arrivalsMax)
+        figures["rings.commands.max"] = Double(recorder.extremes.commandsMax)
+        figures["rings.arrivals.max"] = Double(recorder.extremes.arrivalsMax)
         figures["activities"] = Double(recorder.after?.counts.activities ?? 0)
         if let transport = recorder.after?.counts.transport, transport.connectionsOpened > 0 {
             figures["connections"] = Double(transport.connections)
@@ -194,7 +194,7 @@ struct RunFigures {
     }
 
     private func addRestart(to figures: inout [String: Double]) {
-        guard let restart = recorder.restart else { return }
+        guard let restart = recorder.ended.restart else { return }
         figures["pushes.interrupted"] = Double(restart.lacking)
         // The first engine's shards come first.
         let first = remains.dropFirst(scenario.shards).compactMap(\.probe.firstAccepted).min()
@@ -363,13 +363,13 @@ struct RunFigures {
             lateness: generator.lateness, limit: scenario.lateness, left: recorder.isInterrupted ? 0 : generator.left,
             planned: schedule.arrivals.count)
             + (recorder.isInterrupted ? [Verdict.interrupted] : [])
-            + recorder.lostPrograms.map { "\($0) had ended before the run did" }
+            + recorder.programs.lost.map { "\($0) had ended before the run did" }
             + (recorder.before == nil ? ["the run ended before its measurement began"] : [])
             + (reading.untracked > 0
                 ? ["\(reading.untracked) pushes were not measured: there was no room for their slots"] : [])
             + (meter.newest > UInt64(meter.table.capacity)
                 ? ["publications after the first \(meter.table.capacity) were not measured"] : [])
-            + recorder.contradictions
+            + recorder.programs.contradictions
     }
 
     /// Faults that make a run's figures worthless.
@@ -393,9 +393,9 @@ struct RunFigures {
 
     private func notes(_ reading: ProbeReading) -> [String] {
         var notes: [String] = []
-        if meter.unfinishedGoals > 0 {
+        if meter.goals.unfinished > 0 {
             notes.append(
-                "\(meter.unfinishedGoals) goals had not reached all of their activities at the end; goal.last counts each with its time "
+                "\(meter.goals.unfinished) goals had not reached all of their activities at the end; goal.last counts each with its time "
                     + "until then, which is less than it takes")
         }
         if recorder.isCutOff {

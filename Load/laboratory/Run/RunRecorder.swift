@@ -22,35 +22,6 @@ package struct LoadProgress: Sendable {
 
 /// Keeps what the core's thread sees of a run: figures of each second, and the processor times at both ends. Core's thread only.
 final class RunRecorder {
-    struct Look {
-        var now: Int64
-        var events: Int
-        var counts: ShardCounts
-        var freshness: FreshnessReport
-        var commandsWaiting: Int
-        var arrivalsWaiting: Int
-        /// Updates and alerts of the decisions that were not sent, so far.
-        var suppressed: [Count] = []
-    }
-
-    /// Counts at the end of the interval before, from which the next one's begin.
-    private struct Counted {
-        var events = 0
-        var answers: [Count] = []
-        var suppressed: [Count] = []
-        /// Processor seconds.
-        var threads: [String: Double] = [:]
-
-        init() {}
-
-        init(_ look: Look, threads: [String: Double]) {
-            events = look.events
-            answers = look.counts.pushes.answers
-            suppressed = look.suppressed + look.counts.alerts.notSent
-            self.threads = threads
-        }
-    }
-
     /// Processor seconds of all threads, and of the programs beside, with the moment of reading.
     struct Reading {
         var at: Int64
@@ -64,40 +35,28 @@ final class RunRecorder {
     private(set) var intervals: [Interval] = []
     private(set) var before: (counts: ShardCounts, reading: Reading)?
     private(set) var after: (counts: ShardCounts, reading: Reading)?
-    private let programs: Companions
+    private(set) var programs: ProgramsBeside
     /// Newest look at the engine that runs.
-    private var latest: Look?
-    private var lookBefore: (accepted: Int, at: Int64) = (0, 0)
-    private var perSecond = 0.0
-    private var longestTurn: Int64 = 0
-    private var counted = Counted()
-    /// Programs beside that had ended before the run.
-    private(set) var lostPrograms: [String] = []
-    /// Greatest of the looks since the last second was over.
-    private var oldest: Int64 = 0
-    /// Sentences that say what a program beside counted otherwise than the engine did.
-    private(set) var contradictions: [String] = []
+    private var latest: EngineLook?
+    private var rate = AcceptanceRate()
+    private(set) var extremes = LookExtremes()
+    private var counted = IntervalCounts()
     /// Pushes that were owed or refused when the drain was over.
     private(set) var missing = 0
-    private(set) var commandsMax = 0
-    /// Pushes, alerts and processor seconds of engines that have ended.
-    private var ended: (counts: ShardCounts, threads: [String: Double]) = (ShardCounts(), [:])
-    /// The end of an engine after which another one went on: its monotonic moment, and the activities that lacked a publication.
-    private(set) var restart: (at: Int64, lacking: Int)?
+    private(set) var ended = EndedEngines()
     var isInterrupted = false
     /// Is `true` if the last pushes did not arrive within the drain.
     var isCutOff = false
-    private(set) var arrivalsMax = 0
 
     init(_ scenario: Scenario, _ shelf: ReadingShelf, _ programs: Companions) {
         self.scenario = scenario
         self.shelf = shelf
-        self.programs = programs
+        self.programs = ProgramsBeside(programs)
     }
 
     func begin(at measuredFrom: Int64) { self.measuredFrom = measuredFrom }
 
-    func noteTurn(_ nanoseconds: Int64) { longestTurn = max(longestTurn, nanoseconds) }
+    func noteTurn(_ nanoseconds: Int64) { extremes.noteTurn(nanoseconds) }
 
     /// Notes the end of an engine after which another one goes on, so that its counts and its shards' time are part of the run.
     ///
@@ -106,13 +65,7 @@ final class RunRecorder {
     ///   - counts: the engine's last ones.
     ///   - threads: processor seconds of all threads, just before the shards' ended.
     func noteRestart(at moment: Int64, _ counts: ShardCounts, threads: [String: Double]) {
-        restart = (moment, counts.owed)
-        let total = total(counts)
-        (ended.counts.pushes, ended.counts.alerts) = (total.pushes, total.alerts)
-        ended.counts.transport.connectionsOpened = total.transport.connectionsOpened
-        for (name, seconds) in threads where name.hasPrefix(ThreadCost.shardName) {
-            ended.threads[name, default: 0] += seconds
-        }
+        ended.note(counts, threads: threads, at: moment)
     }
 
     /// Returns the newest engine's counts together with those of the engines before.
@@ -122,24 +75,17 @@ final class RunRecorder {
         ProcessReadings.threads().merging(ended.threads, uniquingKeysWith: +)
     }
 
-    func look(_ ofEngine: Look) {
+    func look(_ ofEngine: EngineLook) {
         latest = ofEngine
         var look = ofEngine
         look.counts = total(look.counts)
-        if look.now - lookBefore.at >= 1_000_000_000 {
-            let accepted = look.counts.pushes.accepted
-            perSecond = Double(accepted - lookBefore.accepted) * 1e9 / Double(look.now - lookBefore.at)
-            lookBefore = (accepted, look.now)
-        }
+        rate.note(look.counts.pushes.accepted, at: look.now)
         guard look.now >= measuredFrom else { return }
-        oldest = max(oldest, look.freshness.oldestUndelivered.wholeNanoseconds)
-        commandsMax = max(commandsMax, look.commandsWaiting)
-        arrivalsMax = max(arrivalsMax, look.arrivalsWaiting)
+        extremes.note(look)
         if before == nil {
             before = (look.counts, reading())
-            counted = Counted(look, threads: before?.reading.threads ?? [:])
-            longestTurn = 0
-            oldest = look.freshness.oldestUndelivered.wholeNanoseconds
+            counted = IntervalCounts(look, threads: before?.reading.threads ?? [:])
+            extremes.beginSecond(look)
         }
         let elapsed = look.now - measuredFrom
         appendSeconds(look, through: Int(elapsed / 1_000_000_000))
@@ -147,7 +93,7 @@ final class RunRecorder {
 
     /// Appends the seconds that are over. After a stall several are: what was counted meanwhile belongs to the last of them, and each
     /// keeps its own number, as the probes' seconds have theirs.
-    private func appendSeconds(_ look: Look, through last: Int) {
+    private func appendSeconds(_ look: EngineLook, through last: Int) {
         guard intervals.count < last else { return }
         let first = intervals.count + 1
         append(look, seconds: Double(last))
@@ -161,9 +107,9 @@ final class RunRecorder {
         intervals.append(whole)
     }
 
-    private func append(_ look: Look, seconds: Double) {
+    private func append(_ look: EngineLook, seconds: Double) {
         var interval = Interval(second: seconds)
-        let now = Counted(look, threads: threads())
+        let now = IntervalCounts(look, threads: threads())
         let memory = ProcessReadings.memory()
         interval.events = now.events - counted.events
         interval.bytes = 0
@@ -174,11 +120,10 @@ final class RunRecorder {
         interval.threadCosts = costs.filter { $0.cpuSeconds > 0 }.sorted { $0.name < $1.name }
         interval.cpuSeconds = interval.threadCosts?.reduce(0) { $0 + $1.cpuSeconds } ?? 0
         counted = now
-        interval.oldestUndelivered = Double(oldest) / 1e9
-        oldest = look.freshness.oldestUndelivered.wholeNanoseconds
+        interval.oldestUndelivered = Double(extremes.oldest) / 1e9
         interval.owed = look.counts.owed
-        interval.longestTurnCore = Double(longestTurn) / 1e9
-        longestTurn = 0
+        interval.longestTurnCore = Double(extremes.longestTurn) / 1e9
+        extremes.beginSecond(look)
         // The seconds so far are the laboratory's own growth.
         interval.residentBytes = max(0, memory.residentBytes - Int64(shelf.bytes))
         interval.threads = memory.threads
@@ -190,14 +135,12 @@ final class RunRecorder {
     }
 
     private func reading() -> Reading {
-        let companions = programs.all.map { ($0.name, $0.cpuSeconds) }
-        return Reading(
-            at: Clock.monotonicNanoseconds(), threads: threads(),
-            companions: Dictionary(companions, uniquingKeysWith: +))
+        let companions = programs.cpuSeconds
+        return Reading(at: Clock.monotonicNanoseconds(), threads: threads(), companions: companions)
     }
 
     /// Notes the end of the drain, with the second that was not over.
-    func end(_ look: Look) {
+    func end(_ look: EngineLook) {
         var look = look
         // A shard that reports quiet tells its counts without its transport.
         if let latest, look.counts.transport.connectionsOpened == 0 {
@@ -229,16 +172,7 @@ final class RunRecorder {
     }
 
     /// Ends the programs beside.
-    func finish() {
-        lostPrograms = programs.all.filter { !$0.isRunning }.map(\.name)
-        for program in programs.all {
-            let accepted = program.stop()["accepted"].flatMap { program.name == Companion.simulator ? Int($0) : nil }
-            // Since its start, as the engine has counted. Answers that never came back make the simulator's count the greater one.
-            guard let accepted, let counted = after?.counts.pushes.accepted, counted > accepted else { continue }
-            contradictions.append(
-                "the engine counted \(counted) accepted pushes, and \(program.name) accepted \(accepted)")
-        }
-    }
+    func finish() { programs.finish(accepted: after?.counts.pushes.accepted) }
 
     func progress(at now: Int64, start: Int64) -> LoadProgress {
         var progress = LoadProgress()
@@ -247,7 +181,7 @@ final class RunRecorder {
         guard let latest else { return progress }
         let counts = total(latest.counts)
         progress.accepted = counts.pushes.accepted
-        progress.acceptedPerSecond = perSecond
+        progress.acceptedPerSecond = rate.perSecond
         progress.owed = counts.owed
         progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered.wholeNanoseconds) / 1e9
         progress.latency = shelf.last?.stages.all(.reached) ?? LatencyHistogram()
@@ -257,7 +191,7 @@ final class RunRecorder {
     }
 }
 
-extension ShardCounts.Alerts {
+extension AlertCounts {
     /// Alerts that were not sent, by reason.
     var notSent: [Count] {
         [
@@ -267,7 +201,7 @@ extension ShardCounts.Alerts {
     }
 }
 
-extension ShardCounts.Pushes {
+extension PushCounts {
     /// Answers by class, those that occurred.
     var answers: [Count] {
         [

@@ -20,26 +20,14 @@ package final class ScenarioRun {
     private let recorder: RunRecorder
     private var meter: DecisionMeter
     private var time: RunTime
-    private var opening: Opening
+    private var opening: TopicOpening
     private var generator: Generator?
     private var stage = Stage.connecting
     private let madeAt = Clock.monotonicNanoseconds()
     /// Events of the measurement that were decided, and those decided before it was over.
     private var events = (decided: 0, inTime: 0)
     private var wakeup: Wakeup?
-    private var timers = Timers()
-
-    private struct Timers {
-        /// For the decisions' next deadline, the measurement's start, the end of the drain, and progress.
-        var deadline: LoopTimer?
-        var measurement: LoopTimer?
-        var drain: LoopTimer?
-        var turns: TurnTimer?
-        var watch: LoopTimer?
-        var restart: LoopTimer?
-    }
-
-    private var interrupts: [SignalWatcher] = []
+    private var timers = RunTimers()
 
     /// - Throws: `LaboratoryError` for what keeps the run from beginning.
     package init(_ scenario: Scenario, output: RunOutput) throws {
@@ -48,9 +36,9 @@ package final class ScenarioRun {
         let setup = plan.setup
         recorder = RunRecorder(scenario, setup.plan.shelf, plan.companions)
         meter = DecisionMeter(setup.table, topics: plan.schedule.topics)
-        meter.goalsMayRepeat = scenario.feed.kind != .football
+        meter.goals.mayRepeat = scenario.feed.kind != .football
         time = RunTime(plan.clock)
-        opening = Opening(plan)
+        opening = TopicOpening(plan)
         loop = try Loop()
         log = scenario.restartAt == nil ? nil : try RunLog()
         core = try ScenarioRun.core(plan, loop, output)
@@ -65,7 +53,7 @@ package final class ScenarioRun {
             recorder.isCutOff = true
             halt()
         }
-        interrupts = try [.interrupt, .terminate].map { signal in
+        timers.interrupts = try [.interrupt, .terminate].map { signal in
             try SignalWatcher(loop: loop, signal: signal) { [unowned self] in interrupt() }
         }
         timers.watch = LoopTimer(loop: loop) { [unowned self] in look() }
@@ -190,7 +178,7 @@ package final class ScenarioRun {
                 events.decided += 1
                 events.inTime += now < meter.measured.upperBound ? 1 : 0
             }
-            meter.cause = DecisionMeter.Cause(topic: event.topic, planned: planned, occasion: occasion)
+            meter.cause = DecisionCause(topic: event.topic, planned: planned, occasion: occasion)
             meter.noteTaken(at: now)
             meter.deadline = now
             core.apply(event, now: time)
@@ -291,8 +279,8 @@ package final class ScenarioRun {
 
     // MARK: Watching
 
-    private func situation(at now: Int64) -> RunRecorder.Look {
-        RunRecorder.Look(
+    private func situation(at now: Int64) -> EngineLook {
+        EngineLook(
             now: now, events: events.decided, counts: core.counts, freshness: core.freshness,
             commandsWaiting: core.commandsWaiting, arrivalsWaiting: generator?.waiting ?? 0,
             suppressed: meter.suppressed)
@@ -313,59 +301,6 @@ package final class ScenarioRun {
             output.report("no connection within \(seconds) s: is the server there, and its authority right?")
             interrupt()
         }
-    }
-}
-
-/// Log time of a run, as an engine has it.
-private struct RunTime {
-    private let clock: ThreadClock
-    private var log: LogClock
-
-    init(_ source: ClockSource) {
-        clock = ThreadClock(source)
-        log = LogClock(at: clock.now())
-    }
-
-    mutating func advance() -> (now: FeedTime, moment: Moment) {
-        let moment = clock.now()
-        return (log.advance(to: moment), moment)
-    }
-}
-
-/// The beginning of a run's topics, some of them in each turn.
-private struct Opening {
-    private(set) var script: FeedScript
-    /// Topics to be begun; a recording begins its topics by itself.
-    private let topics: Int
-    private var opened = 0
-    /// Accepted pushes at their last change, and the moment of that.
-    private var answered = (count: -1, at: Int64(0))
-
-    private static let topicsPerTurn = 128
-
-    init(_ plan: RunPlan) {
-        script = FeedScript(plan.scenario.feed.kind, topics: plan.schedule.topics)
-        topics = plan.schedule.recorded.isEmpty ? plan.schedule.topics.count : 0
-    }
-
-    /// Is `true` after so many topics that other callbacks must have their turn.
-    var isTurnOver: Bool { opened % Opening.topicsPerTurn == 0 }
-
-    /// Returns the events of the next topic; `nil` when all have begun.
-    mutating func next(at now: FeedTime) -> [FeedEvent]? {
-        guard opened < topics else { return nil }
-        defer { opened += 1 }
-        return script.opening(of: opened, at: now)
-    }
-
-    /// Is `true` when nothing has been accepted for three seconds: some activities are answered with errors for good, and the opening
-    /// does not end by itself.
-    mutating func isStalled(_ pushes: ShardCounts.Pushes, at now: Int64) -> Bool {
-        guard pushes.accepted == answered.count else {
-            answered = (pushes.accepted, now)
-            return false
-        }
-        return now - answered.at > 3_000_000_000
     }
 }
 

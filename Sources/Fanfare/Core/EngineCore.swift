@@ -22,8 +22,8 @@ package final class EngineCore {
     private var figures: ShardFigures
     @safe @exclusivity(unchecked) private var publications = ShardCompletions()
     private var questions: PendingQuestions
-    /// Progress of the present recall; `nil` outside a recall.
-    @safe @exclusivity(unchecked) var recalling: Recall?
+    /// Rules that the present recall has adopted; `nil` outside a recall.
+    @safe @exclusivity(unchecked) var recalling: RecalledRules?
     /// Number of records since the beginning of the log.
     @safe @exclusivity(unchecked) var records = RecordCounts()
     /// Alerts that may still go on to activities; `nil` if alerts of an earlier process do not go on.
@@ -145,28 +145,7 @@ package final class EngineCore {
 
     /// Begins to decide the entries of earlier runs again. Until `endRecall` the delegate gets decisions, records and forgotten topics, but no
     /// publications and reports, and the shards get nothing.
-    package func beginRecall() { recalling = Recall() }
-
-    /// Progress of a recall.
-    struct Recall {
-        enum Adoption { case asTheFirst, asTheSame, asOthers }
-
-        private var rules: LogRules?
-        /// Position of the newest rules under which topics may show other states than before; `nil` without any.
-        private(set) var changedAt: LogPosition?
-        /// Is `true` once an entry has been decided. From a checkpoint on, none may be.
-        var hasDecided = false
-
-        /// Notes rules that hold from an entry on.
-        mutating func adopt(_ adopted: LogRules, at position: LogPosition) -> Adoption {
-            defer { rules = adopted }
-            guard let rules else { return .asTheFirst }
-            // A release that has decided no entry again has decided none otherwise.
-            guard rules.text != adopted.text || hasDecided else { return .asTheSame }
-            changedAt = position
-            return .asOthers
-        }
-    }
+    package func beginRecall() { recalling = RecalledRules() }
 
     /// Keeps alerts for a checkpoint, and for activities that they have not reached by the end of a recall. Called before anything is decided.
     func keepAlerts() { recentAlerts = RecentAlerts() }

@@ -14,7 +14,7 @@ final class EngineDriver: EngineCoreDelegate {
     private let decisions: Broadcast<DecisionRecord>
     private var wakeup: Wakeup?
     private var ticks: LoopTimer?
-    private var store: Store?
+    private var store: EngineStore?
     /// Loading of the store's cards; `nil` without a store.
     private var loading: CardLoading?
     private var cards: StoredCards?
@@ -32,42 +32,26 @@ final class EngineDriver: EngineCoreDelegate {
         decisions = announcements.decisions
         var early = Announcer(announcements)
         var report: ((String) -> Void)?
-        let log = try options.store?.open()
-        let people = try options.store?.openPeople(beside: options.subscribers, firstApp: apps.first)
-        var claims: (any ClaimStore)?
-        let earlier = try log.map { log in
-            try EarlierProcess(log) { claims = try options.store?.openClaims(into: &$0) { early.reports.say($0) } }
+        let opened = try options.store.map { choice in
+            try OpenedStore(choice, options, firstApp: apps.first) { early.reports.say($0) }
         }
-        let wall = { options.clock.wall }
         var clock = options.clock
-        if let claims {
-            let bounds = EngineDriver.reserveStamps(in: claims, at: wall()) { early.reports.say($0) }
-            clock.stamps = StampCeiling(bounds, at: clock.monotonic)
-        }
-        let stamps = clock.stamps
+        if let opened { clock.stamps = opened.stamps }
         core = try EngineCore(
             loop: loop, rules: options.rules, limits: options.limits, shards: options.shards,
             pinsShards: options.pinsShards, makeTransports: makeTransports, apps: apps, clock: clock,
-            subscribers: options.subscribers, storedCount: people?.expectedCount, keepsPeople: people != nil,
+            subscribers: options.subscribers, storedCount: opened?.cards.expectedCount, keepsPeople: opened != nil,
             isLive: true, report: { early.reports.say($0) })
         do {
-            if let log, let people, let claims, let earlier {
-                core.keepAlerts()
-                core.keepCompletions(earlier.completions)
+            if let opened {
                 let rules = LogRules(options.rules, program: options.store?.decisionVersion ?? 0)
-                let unfinished = try core.recall(
-                    log, under: options.rules, rules, within: earlier.horizon(since: claims.start, wall: wall),
+                try opened.recall(
+                    into: core, under: options.rules, rules, wall: { options.clock.wall },
                     report: { early.reports.say($0) })
-                if let line = earlier.report(unfinished, wall: wall()) { early.reports.say(line) }
-                // If this process dies before claims name the starts, the next process must not know the starts either.
-                if !earlier.knowsStarts, people.expectedCount > 0 { try claims.append([], .ofNoLog) }
-                if claims.start == nil { try claims.begin(at: core.now) }
-                loading = CardLoading(after: earlier)
+                loading = CardLoading(after: opened.earlier)
                 began = clock.monotonic
-                cards = people
-                store = try Store(
-                    log, people, after: earlier, at: wall(), claims, stamps, core, rules, options,
-                    waitingMax: inbox.capacity, loop: loop)
+                cards = opened.cards
+                store = try EngineStore(opened, core, rules, options, waitingMax: inbox.capacity, loop: loop)
             }
             var work: () -> Void = {}
             wakeup = try Wakeup(loop: loop) { work() }
@@ -84,7 +68,7 @@ final class EngineDriver: EngineCoreDelegate {
         }
         ticks = LoopTimer(loop: loop) { [unowned self] in work() }
         turn.onOver = { loop.stop() }
-        if let earlier { tidyCompletions(of: earlier) }
+        if let opened { tidyCompletions(of: opened.earlier) }
         connectStore()
         core.delegate = self
         report = { [unowned self] in announcer.reports.say($0) }
@@ -92,22 +76,6 @@ final class EngineDriver: EngineCoreDelegate {
 
     /// Seconds of loading that are worth a line for operators.
     private static let loadingReported: Int64 = 2
-
-    /// Reserves stamps after those of the earlier process. The engine starts even if the disk takes nothing.
-    private static func reserveStamps(
-        in claims: any ClaimStore, at wall: FeedTime, report: (String) -> Void
-    ) -> StampBounds {
-        let last = claims.stampCeiling
-        if let last, last - wall.milliseconds / 1000 > 60 {
-            report(
-                "the machine's clock is \(last - wall.milliseconds / 1000) s behind the stamps of the process before this one; check the clock"
-            )
-        }
-        do throws(LogError) { return try claims.reserveStamps(at: wall) } catch {
-            report("\(error); until it can be, a card with more than one state a second gets one a second")
-            return StampBounds(floor: StampBounds(after: last, at: wall).floor, ceiling: 0)
-        }
-    }
 
     /// Removes the void completions: all, if the recall says so, or those of other states than the topics'.
     private func tidyCompletions(of earlier: EarlierProcess) {
@@ -246,94 +214,4 @@ final class EngineDriver: EngineCoreDelegate {
     }
     func coreDidReport(_ line: String) { turn.report(line) }
     func coreDidRelieve() { signal.signal() }
-}
-
-extension EngineDriver {
-    /// Paths from an engine to its store, once the store has been read.
-    private struct Store {
-        let intake: Intake
-        let commits: CommitQueue
-        let people: PeopleQueue
-        let claims: ClaimQueue
-        let checkpoints: CheckpointQueue
-        let checkpointer: Checkpointer
-        /// Serial below which all cards have been loaded.
-        private let serials: UInt64
-
-        init(
-            _ log: any Log, _ cards: StoredCards, after earlier: EarlierProcess, at wall: FeedTime,
-            _ claimed: any ClaimStore, _ stamps: StampCeiling, _ core: EngineCore, _ rules: LogRules,
-            _ options: EngineOptions, waitingMax: Int, loop: Loop
-        ) throws {
-            serials = cards.register.nextSerial
-            let commits = try CommitQueue(log, loop: loop)
-            self.commits = commits
-            let people: PeopleQueue
-            let (queues, apps, limits) = (core.loadingQueues, core.apps.ids, options.rules.limits)
-            do {
-                people = try PeopleQueue(cards.register, loop: loop) { retry in
-                    let distribution = LoadingDistribution(to: queues, apps: apps, limits: limits, now: wall)
-                    cards.load(distribution, after: earlier, retry: retry)
-                    for queue in queues.joined() { queue.finish() }
-                }
-            } catch {
-                commits.close()
-                throw error
-            }
-            self.people = people
-            intake = Intake(
-                waitingMax: waitingMax, isLoading: true, commit: { commits.append($0) }, write: { people.append($0) })
-            func abandon() {
-                // The thread that loads does not end while it waits for a shard.
-                for queue in queues.joined() { queue.close() }
-                people.close()
-                commits.close()
-            }
-            let claims: ClaimQueue
-            do { claims = try ClaimQueue(claimed, stamps: stamps, loop: loop) } catch {
-                abandon()
-                throw error
-            }
-            self.claims = claims
-            do {
-                let checkpoints = try CheckpointQueue(log.checkpoints, loop: loop)
-                self.checkpoints = checkpoints
-                do {
-                    checkpointer = try Checkpointer(
-                        core, log, sink: checkpoints, rules: rules,
-                        interval: options.store?.checkpointInterval ?? Checkpointer.defaultInterval)
-                } catch {
-                    checkpoints.close()
-                    throw error
-                }
-            } catch {
-                claims.close()
-                abandon()
-                throw error
-            }
-            checkpointer.onTrim = { commits.trim(through: $0) }
-            try checkpointer.trimBehindOlder(log)
-            checkpoints.onEnd = { [checkpointer] in checkpointer.end($0) }
-        }
-
-        func note(_ completions: [TopicCompletion], app: Int, of core: EngineCore) {
-            let id = core.apps.id(of: app)
-            let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
-            claims.change { changes in
-                for completion in completions {
-                    let stored = StoredCompletion(completion, app: id, serials: serials)
-                    changes.note(stored, at: CompletionKey(birth: stored.birth, app: app), head)
-                }
-            }
-        }
-
-        /// - Parameter checkpoint: time for the rows of a checkpoint that the disk has still to take.
-        func close(within timeout: Duration = .seconds(5), checkpoint: Duration = .seconds(5)) {
-            // The log closes last, because the folder's lock ends with it.
-            claims.close(within: timeout)
-            checkpoints.close(within: checkpoint)
-            people.close(within: timeout)
-            commits.close(within: timeout)
-        }
-    }
 }

@@ -20,7 +20,7 @@ final class ShardTurn {
     private var transport: (any Transport)?
     /// Cards of the store that are to be loaded; `nil` for a shard that has all.
     private var loading: LoadingQueue?
-    private var reports = Reports()
+    private var reports = ShardReports()
     private var counted = ShardCounts()
     private var hasReportedReady = false
     private var isStopping = false
@@ -190,40 +190,6 @@ final class ShardTurn {
         if wasFeedbackFull, !shard.isFeedbackFull { wake() }  // commands and the transport had to wait
         if reports.send(to: &feedback) { hasSent = true }
         if hasSent { wakeCore() }
-    }
-
-    /// Reports of the thread itself; few while the core takes feedback.
-    private struct Reports {
-        private var unsent: [ShardFeedback] = []
-        private var leftOut = 0
-        /// Limit on lines that wait for a core that takes no feedback; figures do not count.
-        private static let linesMax = 256
-
-        var isEmpty: Bool { unsent.isEmpty }
-
-        mutating func append(_ fact: ShardFeedback) { unsent.append(fact) }
-
-        mutating func append(_ line: String) {
-            for case .report(line) in unsent { return }
-            if unsent.count < Reports.linesMax { append(.report(line)) } else { leftOut += 1 }
-        }
-
-        mutating func takeAll() -> [ShardFeedback] {
-            defer { unsent = [] }
-            return unsent
-        }
-
-        /// - Returns: `true` if anything was sent.
-        mutating func send(to ring: inout RingProducer<ShardFeedback>) -> Bool {
-            guard !unsent.isEmpty else { return false }
-            let sent = ring.push(unsent.span)
-            unsent.removeFirst(sent)
-            if unsent.isEmpty, leftOut > 0 {
-                append(.report("\(leftOut) more lines of a shard were left out: the core was at work for too long"))
-                leftOut = 0
-            }
-            return sent > 0
-        }
     }
 }
 

@@ -26,7 +26,7 @@ struct AlertClassifier {
     }
 
     /// - Parameter activities: the number of activities that had missed the alerts.
-    func count(outcome selected: AlertOutcome, activities: Int, in counts: inout ShardCounts.Alerts) {
+    func count(outcome selected: AlertOutcome, activities: Int, in counts: inout AlertCounts) {
         for index in alerts.indices { counts.add(outcome(of: index, ofSelection: selected), activities) }
     }
 
@@ -39,7 +39,7 @@ struct AlertClassifier {
     }
 }
 
-extension ShardCounts.Alerts {
+extension AlertCounts {
     /// Adds `count` alerts with this outcome.
     mutating func add(_ outcome: AlertOutcome, _ count: Int) {
         switch outcome {

@@ -362,7 +362,7 @@ import FanfareQueues
     }
 
     /// The alerts in `newAlerts`, in the form of an audience's missed alerts.
-    private func missed(through number: UInt32, _ state: LineupTable.Lone) -> ArraySlice<PendingAlert> {
+    private func missed(through number: UInt32, _ state: LoneLineup) -> ArraySlice<PendingAlert> {
         guard !newAlerts.isEmpty else { return [] }
         return LineupVisits.pending(newAlerts, through: number, after: state.alertCounts)[...]
     }
@@ -434,7 +434,7 @@ import FanfareQueues
     }
 
     /// Counts the alerts of the push, and notes that the lineup has looked at its news.
-    private func settleAlerts(_ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment) {
+    private func settleAlerts(_ row: Int, _ state: LoneLineup, as activity: Activity, at moment: Moment) {
         let attempt = activity.sendingAlert
         let outcome = attempt.silence.map(AlertOutcome.silenced) ?? .accepted
         if !membership.store.alertMemory.isKept {
@@ -454,7 +454,7 @@ import FanfareQueues
     }
 
     private func count(
-        _ issues: [IssuedAlert], _ row: Int, _ state: LineupTable.Lone, as activity: Activity, at moment: Moment
+        _ issues: [IssuedAlert], _ row: Int, _ state: LoneLineup, as activity: Activity, at moment: Moment
     ) {
         let newIssues = issues.filter { !membership.isRepeat($0, row) }
         guard !newIssues.isEmpty else { return }

@@ -13,7 +13,7 @@ final class DeliveryCompletions {
     private let moves: Moves
     private var refusedEnds = Milestones()
     /// Numbers of pushes by outcome. The sender counts the pushes that were sent.
-    @safe @exclusivity(unchecked) private(set) var outcomes = ShardCounts.Pushes()
+    @safe @exclusivity(unchecked) private(set) var outcomes = PushCounts()
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ missedAlerts: MissedAlerts,

@@ -3,7 +3,7 @@ enum CountedOutcome {
     case accepted, dead, held, throttled, failed, uncertain, notProcessed
 }
 
-extension ShardCounts.Pushes {
+extension PushCounts {
     /// Adds a push with this outcome.
     mutating func add(_ outcome: CountedOutcome) {
         switch outcome {

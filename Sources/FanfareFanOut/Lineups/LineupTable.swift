@@ -24,78 +24,17 @@ final class LineupTable {
         static let none = UInt8.max
     }
 
-    /// Properties of a lineup of one member: the state that an audience has otherwise.
-    struct Lone {
-        var member = ActivitySlot(.max)
-        /// Number of the newest version, and the hash of its content. The member has it, or it is in flight.
-        var number: UInt32 = 0
-        var displayHash: UInt64 = 0
-        /// Hash of the content of the member's version, which is not the newest while that is in flight.
-        var displayHashBefore: UInt64 = 0
-        /// `Lineup.publishedAt`.
-        var publishedAt = MonotonicTime.always
-        var rotation: RestingRotation?
-        var wakeUp: ShardTimers.Entry?
-        /// Number of the last news in the push in flight.
-        var sent = NewsNumber()
-        /// Index of the spotlight among the lineup's topics; 255 means none.
-        var spotlight = UInt8.max
-        /// Lane in which the lineup is visited when its wake-up is due: that of rotations, unless news wait.
-        var lane: UInt8 = 2
-        var flags: Flags = []
-        var priority = Priority.conserving
-        /// Low bits of the number of alerts, by class (`AlertHistory.resting`).
-        var alertCounts = SIMD2<UInt8>()
-
-        struct Flags: OptionSet {
-            let rawValue: UInt8
-            /// The newest version is in flight.
-            static let inFlight = Flags(rawValue: 1)
-            /// A visit found a push in flight: the next visit is due when that push is answered.
-            static let wasPassed = Flags(rawValue: 2)
-            /// The lineup has an entry in `DueLineups`.
-            static let isDue = Flags(rawValue: 4)
-            /// The wake-up ends the wait of news for the minimum interval.
-            static let isDeferred = Flags(rawValue: 8)
-            /// The wake-up ends the wait of news for others.
-            static let isGathering = Flags(rawValue: 16)
-            /// The alerts of its next push wait for a claim.
-            static let awaitsClaim = Flags(rawValue: 32)
-            /// Flags after which the lineup looks at its news without a cursor.
-            static let awaitingVisit: Flags = [.isDue, .wasPassed, .isDeferred, .isGathering, .awaitsClaim]
-        }
-    }
-
-    /// The links of all lineups, in columns indexed by link.
-    private struct Links {
-        var rows: [UInt32] = []
-        var topics: [TopicIndex] = []
-        /// Place of the link in its topic's order.
-        var places: [UInt32] = []
-        /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
-        var isInSpotlight: [Bool] = []
-        /// First links of removed lineups, by number of topics.
-        var free: [[UInt32]] = Array(repeating: [], count: AudienceKey.topicsMax + 1)
-    }
-
     @safe @exclusivity(unchecked) private var rows: [Row] = []
     @safe @exclusivity(unchecked) private var freeRows: [Int] = []
-    /// States of lineups of one member, by row.
-    @safe @exclusivity(unchecked) private var lone: [Lone] = []
-    /// Row by index of the audience of a lineup of one member whose state is in the row; `noRow` for other audiences.
-    @safe @exclusivity(unchecked) private var rowOfAudience: [UInt32] = []
-    private static let noRow = UInt32.max
-    @safe @exclusivity(unchecked) private var links = Links()
+    @safe @exclusivity(unchecked) private var lone = LoneLineups()
+    @safe @exclusivity(unchecked) private var links = LineupLinks()
+    @safe @exclusivity(unchecked) private var selections = SelectionIndex()
     /// Lineups by topic.
     @safe @exclusivity(unchecked) private var topics: [TopicLineups?] = []
     /// Topics that may have news, each once; `countLookers` removes topics without news.
     @safe @exclusivity(unchecked) private var topicsWithNews: [TopicIndex] = []
     /// Number of the last news by topic: copies, which a visit reads without counting a reference.
     @safe @exclusivity(unchecked) private var newestOfTopics: [NewsNumber] = []
-    /// Hash table of the selections by open addressing; a bucket has the row's index plus 1.
-    @safe @exclusivity(unchecked) private var buckets: [UInt32] = Array(repeating: 0, count: 16)
-
-    @safe @exclusivity(unchecked) private(set) var count = 0
     @safe @exclusivity(unchecked) private var book = NewsBook()
     /// News for the lineup of the last `take`, in order of arrival, with their topics' positions. The array is kept, so that a look allocates
     /// nothing.
@@ -105,6 +44,7 @@ final class LineupTable {
     /// Serials of publications that no lineup has to look at after the last `take`.
     @safe @exclusivity(unchecked) private(set) var exhausted: [UInt64] = []
 
+    var count: Int { selections.count }
     /// Number of the last news.
     var newest: NewsNumber { book.newest }
     /// Number of news that some lineup has not looked at.
@@ -113,14 +53,10 @@ final class LineupTable {
     // MARK: Lineups
 
     func find(_ selection: LineupSelection) -> Int? {
-        var bucket = home(LineupTable.hash(selection.topics, selection.pinned))
-        while buckets[bucket] != 0 {
-            let row = Int(buckets[bucket]) - 1
-            if isSelection(row, selection) { return row }
-            bucket = (bucket + 1) & (buckets.count - 1)
-        }
-        return nil
+        selections.find(SelectionIndex.hash(selection.topics, selection.pinned)) { isSelection($0, selection) }
     }
+
+    private func hash(of row: Int) -> UInt64 { SelectionIndex.hash(topicIndices(of: row), pinned(of: row)) }
 
     private func isSelection(_ row: Int, _ selection: LineupSelection) -> Bool {
         pinned(of: row) == selection.pinned && Int(rows[row].count) == selection.topics.count
@@ -131,22 +67,17 @@ final class LineupTable {
     func insert(_ selection: LineupSelection, audience: AudienceIndex) -> Int {
         var row = Row(count: UInt8(selection.topics.count), looked: newest, audience: audience, born: newest)
         row.pinned = selection.pinned.map(UInt8.init) ?? Row.none
-        row.start = links.free[selection.topics.count].popLast() ?? addLinks(selection.topics.count)
-        let index: Int
-        if let reused = freeRows.popLast() {
-            index = reused
+        let index = freeRows.popLast() ?? rows.count
+        row.start = links.take(selection.topics, row: index)
+        if index < rows.count {
             rows[index] = row
-            lone[index] = Lone()
+            lone.states[index] = LoneLineup()
         } else {
-            index = rows.count
             rows.append(row)
-            lone.append(Lone())
+            lone.add()
         }
         for (position, topic) in selection.topics.enumerated() {
-            let link = Int(row.start) + position
-            links.rows[link] = UInt32(index)
-            links.topics[link] = topic
-            links.isInSpotlight[link] = false
+            let link = row.start + UInt32(position)
             while topics.count <= topic.place {
                 topics.append(nil)
                 newestOfTopics.append(newest)
@@ -154,10 +85,9 @@ final class LineupTable {
             let lineups = self[topic] ?? TopicLineups(newest: newest)
             if self[topic] == nil { newestOfTopics[topic.place] = newest }
             topics[topic.place] = lineups
-            lineups.order.joinVisited(LineupLink(rawValue: UInt32(link)), positions: &links.places)
+            lineups.order.joinVisited(LineupLink(rawValue: link), positions: &links.places)
         }
-        count += 1
-        if count * 4 > buckets.count * 3 { rehash(buckets.count * 2) } else { place(index) }
+        selections.insert(index) { hash(of: $0) }
         return index
     }
 
@@ -166,18 +96,9 @@ final class LineupTable {
         lineups.order.drawNext(among: lineups.unreachedInLane, by: random, positions: &links.places)
     }
 
-    private func addLinks(_ count: Int) -> UInt32 {
-        let start = links.rows.count
-        links.rows.append(contentsOf: repeatElement(0, count: count))
-        links.topics.append(contentsOf: repeatElement(.none, count: count))
-        links.places.append(contentsOf: repeatElement(0, count: count))
-        links.isInSpotlight.append(contentsOf: repeatElement(false, count: count))
-        return UInt32(start)
-    }
-
     /// Removes a lineup, which must have looked at all news and not be at rest.
     func remove(_ row: Int) {
-        unplace(row)
+        selections.remove(row) { hash(of: $0) }
         for link in links(of: row) {
             let topic = links.topics[link]
             guard let lineups = self[topic] else { continue }
@@ -185,10 +106,9 @@ final class LineupTable {
             // If this lineup was the last one before the cursor, the first of its two passes is over.
             if lineups.order.count == 0 { removeTopic(topic) } else { lineups.visited(0) }
         }
-        links.free[Int(rows[row].count)].append(rows[row].start)
+        links.takeBack(links(of: row))
         rows[row] = Row()
         freeRows.append(row)
-        count -= 1
     }
 
     /// Removes a topic that no lineup shows any more.
@@ -209,8 +129,8 @@ final class LineupTable {
     /// Returns the row of the audience's lineup if that has one member and its state in the row; otherwise `nil`.
     @inline(__always)
     func loneRow(ofAudience index: AudienceIndex) -> Int? {
-        guard index.place < rowOfAudience.count, rowOfAudience[index.place] != LineupTable.noRow else { return nil }
-        return Int(rowOfAudience[index.place])
+        guard index.place < lone.rows.count, lone.rows[index.place] != LoneLineups.none else { return nil }
+        return Int(lone.rows[index.place])
     }
 
     func topic(ofLink link: Int) -> TopicIndex { links.topics[link] }
@@ -223,65 +143,44 @@ final class LineupTable {
     ///
     /// - Parameter position: index into the lineup's topics.
     func setSpotlight(_ position: Int, of row: Int) {
-        for link in links(of: row) where links.isInSpotlight[link] { links.isInSpotlight[link] = false }
-        links.isInSpotlight[Int(rows[row].start) + position] = true
+        links.setSpotlight(position, in: links(of: row))
     }
 
     // MARK: Lineups of one member
 
     /// The lineup's state, while it is in the row.
-    subscript(lone row: Int) -> Lone {
-        @inline(__always) _read { yield lone[row] }
-        @inline(__always) _modify { yield &lone[row] }
+    subscript(lone row: Int) -> LoneLineup {
+        @inline(__always) _read { yield lone.states[row] }
+        @inline(__always) _modify { yield &lone.states[row] }
     }
 
     /// Changes the lineup's state with one look-up.
     @inline(__always)
-    func change(lone row: Int, _ body: (inout Lone) -> Void) { body(&lone[row]) }
+    func change(lone row: Int, _ body: (inout LoneLineup) -> Void) { body(&lone.states[row]) }
 
     /// Is `true` while the row has the whole state of the lineup, which then has no audience object.
-    func isLone(_ row: Int) -> Bool { lone[row].rotation != nil }
+    func isLone(_ row: Int) -> Bool { lone.states[row].rotation != nil }
 
     /// Is `true` while the lineup's only member has the newest version, and no push is in flight.
-    func isResting(_ row: Int) -> Bool { isLone(row) && !lone[row].flags.contains(.inFlight) }
+    func isResting(_ row: Int) -> Bool { isLone(row) && !lone.states[row].flags.contains(.inFlight) }
 
     /// Takes the state of a lineup whose audience rests from now on.
-    func rest(_ state: RestingLineup) {
-        lone[state.row] = Lone(
-            member: state.member, number: state.number, displayHash: state.displayHash,
-            displayHashBefore: state.displayHash, publishedAt: state.publishedAt, rotation: state.rotation,
-            wakeUp: state.wakeUp, spotlight: state.spotlight.map(UInt8.init) ?? .max, priority: state.priority,
-            alertCounts: state.alertCounts)
-        let place = rows[state.row].audience.place
-        while rowOfAudience.count <= place { rowOfAudience.append(LineupTable.noRow) }
-        rowOfAudience[place] = UInt32(state.row)
-    }
+    func rest(_ state: RestingLineup) { lone.rest(state, at: rows[state.row].audience) }
 
     /// Gives back the state of a lineup whose audience wakes. The caller adds the push in flight, if there is one.
-    func wake(_ row: Int) -> RestingLineup {
-        guard let rotation = lone[row].rotation.take() else {
-            preconditionFailure("a lineup wakes that is awake")
-        }
-        let state = lone[row]
-        rowOfAudience[rows[row].audience.place] = LineupTable.noRow
-        return RestingLineup(
-            row: row, pinned: pinned(of: row), member: state.member, number: state.number,
-            displayHash: state.displayHash, priority: state.priority, publishedAt: state.publishedAt,
-            rotation: rotation, spotlight: state.spotlight == .max ? nil : Int(state.spotlight), wakeUp: state.wakeUp,
-            alertCounts: state.alertCounts)
-    }
+    func wake(_ row: Int) -> RestingLineup { lone.wake(row, pinned: pinned(of: row), at: rows[row].audience) }
 
     func isDue(_ row: Int, lane number: Int) -> Bool {
-        lone[row].flags.contains(.isDue) && Int(lone[row].lane) == number
+        lone.states[row].flags.contains(.isDue) && Int(lone.states[row].lane) == number
     }
 
     /// Removes the lineup's entry in `DueLineups`, whose remains there mean nothing from now on.
     ///
     /// - Returns: the lane of the entry; `nil` if there was none.
     func takeDue(_ row: Int) -> Int? {
-        guard lone[row].flags.contains(.isDue) else { return nil }
-        lone[row].flags.remove(.isDue)
-        return Int(lone[row].lane)
+        guard lone.states[row].flags.contains(.isDue) else { return nil }
+        lone.states[row].flags.remove(.isDue)
+        return Int(lone.states[row].lane)
     }
 
     // MARK: Alerts
@@ -462,44 +361,6 @@ final class LineupTable {
         self[topic]?.news.first.map { $0.number <= last } ?? false
     }
 
-    // MARK: Finding a selection
-
-    private static func hash(_ topics: some Collection<TopicIndex>, _ pinned: Int?) -> UInt64 {
-        topics.reduce(UInt64(truncatingIfNeeded: pinned ?? -1)) { $0.mixed &+ UInt64($1.place) }.mixed
-    }
-
-    private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 20) & (buckets.count - 1) }
-
-    private func home(of row: Int) -> Int { home(LineupTable.hash(topicIndices(of: row), pinned(of: row))) }
-
-    private func place(_ row: Int) {
-        var bucket = home(of: row)
-        while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
-        buckets[bucket] = UInt32(row) + 1
-    }
-
-    private func rehash(_ size: Int) {
-        buckets = Array(repeating: 0, count: size)
-        for row in rows.indices where rows[row].count > 0 { place(row) }
-    }
-
-    /// Removes a row from the hash table. Rows that it displaced move back, as in `SlotTable`.
-    private func unplace(_ row: Int) {
-        let mask = buckets.count - 1
-        var hole = home(of: row)
-        while Int(buckets[hole]) != row + 1 { hole = (hole + 1) & mask }
-        var next = (hole + 1) & mask
-        while buckets[next] != 0 {
-            let distance = (next - home(of: Int(buckets[next]) - 1)) & mask
-            if distance >= (next - hole) & mask {
-                buckets[hole] = buckets[next]
-                hole = next
-            }
-            next = (next + 1) & mask
-        }
-        buckets[hole] = 0
-    }
-
     // MARK: Checks
 
     /// The rows in use.
@@ -511,8 +372,9 @@ final class LineupTable {
     /// Returns whether a lineup of one member is to be visited without a cursor, for news that it has not looked at.
     private func isVisitDue(_ row: Int) -> Bool {
         guard isLone(row) else { return false }
-        let waits = !lone[row].flags.isDisjoint(with: [.isDeferred, .isGathering]) && lone[row].wakeUp != nil
-        return waits || !lone[row].flags.isDisjoint(with: [.isDue, .wasPassed, .awaitsClaim])
+        let waits =
+            !lone.states[row].flags.isDisjoint(with: [.isDeferred, .isGathering]) && lone.states[row].wakeUp != nil
+        return waits || !lone.states[row].flags.isDisjoint(with: [.isDue, .wasPassed, .awaitsClaim])
     }
 
     /// Describes a violated invariant; `nil` if there is none.
@@ -537,7 +399,8 @@ final class LineupTable {
                 return "lineup \(row) has two spotlights"
             }
             if hasNews(row), !isVisitDue(row), !awaitsNews(row) {
-                let looked = isLone(row) && lone[row].flags.contains(.inFlight) ? lone[row].sent : rows[row].looked
+                let looked =
+                    isLone(row) && lone.states[row].flags.contains(.inFlight) ? lone.states[row].sent : rows[row].looked
                 let news = links(of: row).filter { newestOfTopics[links.topics[$0].place] > looked }
                 let isReached =
                     news.isEmpty

@@ -203,7 +203,7 @@ final class Membership {
     }
 
     /// Adds the push in flight of a lineup of one member to its audience, with the news that it carries.
-    private func addPushInFlight(of state: LineupTable.Lone, _ row: Int, to audience: Audience) {
+    private func addPushInFlight(of state: LoneLineup, _ row: Int, to audience: Audience) {
         lineups.take(row, through: state.sent)
         let missed = lineups.taken.compactMap(\.news.alert).filter {
             !isRepeat($0, row)

@@ -5,7 +5,7 @@ final class MissedAlerts {
     private let membership: Membership
     private let lineupPublisher: LineupPublisher
     /// Alerts by outcome. Unchecked for the reason given in `Membership`.
-    @safe @exclusivity(unchecked) private(set) var counts = ShardCounts.Alerts()
+    @safe @exclusivity(unchecked) private(set) var counts = AlertCounts()
 
     init(_ membership: Membership, _ lineupPublisher: LineupPublisher) {
         self.membership = membership

@@ -32,21 +32,10 @@ internal import Glibc
     private enum Phase { case idle, connecting, open }
     private var phase = Phase.idle
     private var isPaused = false
-    /// How far the end in order is that `finish` asks for.
-    private enum Finish { case notAsked, asked, shutDown }
-    private var finishing = Finish.notAsked
-    /// Error that occurred where no callback may be called; reported at the end of the turn.
-    private var failure: Failure?
-
-    private struct Failure {
-        let error: LoopError
-        /// `true` once a write has failed, now or later: the system may still hold bytes that the peer sent before it went.
-        var isOfWrite: Bool
-    }
-
+    private var ending = StreamEnding()
     private var queue = WriteQueue()
     private var unsentAtEnd: Int?
-    private let requests = Requests()
+    private let requests = StreamRequests()
 
     /// Idle time after which the system probes the peer, on a connection that we made. It is shorter than the time after
     /// which routers forget an idle connection, four minutes for some.
@@ -61,19 +50,6 @@ internal import Glibc
         let unretained = unsafe Unmanaged.passUnretained(self as Handle).toOpaque()
         unsafe requests.connect.pointee.data = unretained
         unsafe requests.write.pointee.data = unretained
-    }
-
-    /// Memory of libuv's requests, each of which is in flight at most once.
-    @safe private struct Requests: ~Copyable {
-        let connect = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
-        let write = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
-        let shutdown = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
-
-        deinit {
-            unsafe connect.deallocate()
-            unsafe write.deallocate()
-            unsafe shutdown.deallocate()
-        }
     }
 
     // MARK: Beginning
@@ -140,7 +116,7 @@ internal import Glibc
 
     override func ended(_ code: CInt) {
         if uv_errno_t(code) == UV_EOF {
-            let failure = self.failure
+            let failure = ending.failure
             transmit()
             return end(failure?.error)
         }
@@ -162,7 +138,7 @@ internal import Glibc
     /// Queues bytes; never blocks and never refuses. A program that writes without limit checks `writeQueueBytes` and waits
     /// for `onDrain`.
     package func write(_ bytes: UnsafeRawBufferPointer) {
-        guard !isClosed, finishing == .notAsked, failure == nil, unsafe !bytes.isEmpty else { return }
+        guard !isClosed, ending.takesBytes, unsafe !bytes.isEmpty else { return }
         guard writeQueueBytes + bytes.count <= writeQueueBytesMax else {
             return failLater(
                 LoopError(
@@ -179,14 +155,13 @@ internal import Glibc
     /// Ends in order: the queued bytes leave, then the peer learns that no more follow. Reading goes on, unless paused, and
     /// `onClose` is called when the peer has ended too. `close` ends the wait.
     package func finish() {
-        guard !isClosed, finishing == .notAsked else { return }
-        finishing = .asked
+        guard !isClosed, ending.ask() else { return }
         atTurnEnd()
     }
 
     /// Hands the gathered bytes to the system as one write; the rest goes to libuv, one request at a time.
     func transmit() {
-        guard !isClosed, phase == .open, failure == nil else { return }
+        guard !isClosed, phase == .open, ending.failure == nil else { return }
         guard let bytes = unsafe queue.beginWrite() else { return }
         var buffer = unsafe TCPStream.buffer(bytes)
         let taken = unsafe uv_try_write(pointer(), &buffer, 1)
@@ -216,13 +191,13 @@ internal import Glibc
     }
 
     override func turnEnded() {
-        if let failure { return end(after: failure) }
+        if let failure = ending.failure { return end(after: failure) }
         guard phase == .open else { return }
         onTurnEnd?()
         transmit()
-        if let failure { return end(after: failure) }
+        if let failure = ending.failure { return end(after: failure) }
         guard !isClosed, !queue.isSending else { return }
-        guard finishing == .notAsked else { return shutDown() }
+        guard !ending.isAsked else { return shutDown() }
         if let onDrain, queue.takeDrain() {
             // The work of the callback must not wait for the next event.
             loop?.turnAgain()
@@ -231,30 +206,26 @@ internal import Glibc
     }
 
     private func shutDown() {
-        guard finishing == .asked else { return }
-        finishing = .shutDown
+        guard ending.beginShutdown() else { return }
         // A failure here means that the connection has already ended; a read reports that.
         unsafe uv_shutdown(requests.shutdown, pointer(), streamShutDown)
     }
 
     // MARK: End
 
-    func failLater(_ error: LoopError) { failLater(Failure(error: error, isOfWrite: false)) }
+    func failLater(_ error: LoopError) { failLater(error, isOfWrite: false) }
 
     private func failToWrite(_ code: CInt) {
-        failure?.isOfWrite = true
-        failLater(Failure(error: LoopError(code: code, call: "write", place: peer), isOfWrite: true))
+        failLater(LoopError(code: code, call: "write", place: peer), isOfWrite: true)
     }
 
-    private func failLater(_ first: Failure) {
-        guard failure == nil else { return }
-        failure = first
-        atTurnEnd()
+    private func failLater(_ error: LoopError, isOfWrite: Bool) {
+        if ending.fail(error, isOfWrite: isOfWrite) { atTurnEnd() }
     }
 
     /// Ends the stream after it has passed on what the peer sent before the write failed: a peer that resets the connection may have
     /// answered, and have said why it goes.
-    private func end(after failure: Failure) {
+    private func end(after failure: StreamEnding.Failure) {
         if failure.isOfWrite, phase == .open, !isPaused { readRest() }
         guard !isClosed else { return }
         end(failure.error)

@@ -16,7 +16,7 @@ import Testing
         private(set) var reasons: [UInt64: String] = [:]
         private(set) var failures: [String] = []
 
-        init(seed: UInt64 = 1, deadShare: Double = 0, settings: FastSession.Settings = .init()) {
+        init(seed: UInt64 = 1, deadShare: Double = 0, settings: FastSettings = .init()) {
             random = seed
             service = FastService(seed: seed, deadShare: deadShare)
             session = FastSession(settings: settings, service: service)

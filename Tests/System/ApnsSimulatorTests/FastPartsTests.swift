@@ -22,6 +22,14 @@ import Testing
         #expect(TokenCounts().range == nil)
     }
 
+    @Test func openRequestsAreTakenByTheirStreamsOnce() {
+        var requests = OpenRequests()
+        for stream: UInt32 in [1, 3, 5] { requests.put(FastRequest(stream: stream, token: 0, refusal: nil)) }
+        let count = requests.count
+        let streams = [UInt32(3), 5, 7, 1, 3].map { requests.take($0)?.stream }
+        #expect(count == 3 && streams == [3, 5, nil, 1, nil] && requests.count == 0)
+    }
+
     /// Every length, and every byte in every place, with a simple implementation as the model.
     @Test func hexIsReadInBothCasesAndNothingElseIs() {
         var space = [UInt8](repeating: 0, count: DevicePath.tokenBytesMax)

@@ -29,7 +29,7 @@ import Testing
         [isPost ? 0x83 : 0x82, 0x87, 0x04, UInt8(path.utf8.count)] + Array(path.utf8)
     }
 
-    private static func session(_ settings: FastSession.Settings = .init()) -> FastSession {
+    private static func session(_ settings: FastSettings = .init()) -> FastSession {
         FastSession(settings: settings, service: FastService(seed: 1, deadShare: 0))
     }
 
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test func aSmallWindowIsTheProtocolsAndComesBackAsItIsUsed() {
-        let session = FastSessionTests.session(FastSession.Settings(window: 65_535))
+        let session = FastSessionTests.session(FastSettings(window: 65_535))
         #expect(FastSessionTests.receive(FastSessionTests.begin, by: session) == nil)
         #expect(!FastSessionTests.frames(from: session).contains { $0.type == FrameType.windowUpdate })
         let open = FastSessionTests.frame(

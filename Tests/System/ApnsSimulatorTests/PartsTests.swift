@@ -371,3 +371,42 @@ import Testing
         }
     }
 }
+
+@Suite struct LimitedReportsTests {
+    @Test func reportsBeyondTheTwentiethAreLeftOut() {
+        var lines: [String] = []
+        var reports = LimitedReports()
+        reports.onReport = { lines.append($0) }
+        for number in 1...30 { reports.say("report \(number)") }
+        #expect(lines.count == 21 && lines[19] == "report 20")
+        #expect(lines.last == "further reports of this kind are left out")
+    }
+}
+
+@Suite struct LingeringConnectionsTests {
+    @Test func connectionsAreClosedTwoSecondsAfterTheirEndsInOrder() {
+        var lingering = LingeringConnections()
+        lingering.add(7, at: 0)
+        lingering.add(3, at: 500)
+        let closed = [UInt32(1999), 2000, 2400, 2500, 9000].map { lingering.popDue(at: $0) }
+        #expect(closed == [nil, 7, nil, 3, nil])
+    }
+}
+
+@Suite struct TroubleCourseTests {
+    @Test func aSeedDrawsTheSameTroubleAgain() {
+        var (first, second, other) = (TroubleCourse(seed: 4), TroubleCourse(seed: 4), TroubleCourse(seed: 5))
+        let draws = (0..<10).map { _ in first.draw() }
+        let again = (0..<10).map { _ in second.draw() }
+        let others = (0..<10).map { _ in other.draw() }
+        #expect(draws == again && draws != others && Set(draws).count == 10)
+    }
+
+    @Test func aKeyTakesEffectBehindItsNumberOfRequests() throws {
+        let key = try ES256PrivateKey.generate().publicKey
+        var course = TroubleCourse(seed: 1)
+        course.change(to: key, afterRequests: 3)
+        let changes = (0..<5).map { _ in course.countRequest() != nil }
+        #expect(changes == [false, false, true, false, false] && course.requests == 5)
+    }
+}

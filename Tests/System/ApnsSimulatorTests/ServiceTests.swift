@@ -30,7 +30,7 @@ import Testing
 
     static func service(
         _ behaviour: Behaviour = .init(seed: 1, deadShare: 0, throttleShare: 0, errorShare: 0, throttleMilliseconds: 1),
-        limits: AcceptedPushes.Limits = .init()
+        limits: AcceptedPushLimits = .init()
     ) -> Service {
         let accepted = AcceptedPushes(behaviour: behaviour, limits: limits) { bytes in
             bytes.withUnsafeBytes { Fingerprint($0).high }
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test func pushBeyondTheAcceptedPushesRoomIsCountedAndAccepted() {
-        var limits = AcceptedPushes.Limits()
+        var limits = AcceptedPushLimits()
         limits.tokensMax = 1
         limits.entriesMax = 2
         limits.stateBytesMax = 12

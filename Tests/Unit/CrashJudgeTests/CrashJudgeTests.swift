@@ -67,7 +67,7 @@ import Testing
     @Test func theJudgeIsContentWithLivesInWhichNothingIsLost() {
         let findings = Lives().findings()
         #expect(findings.violationCount == 0, "\(findings.violations)")
-        #expect(findings.pushes == 3 && findings.alerts == 1 && findings.checkedAtSettlements == 1)
+        #expect(findings.cards.pushes == 3 && findings.cards.alerts == 1 && findings.checkedAtSettlements == 1)
     }
 
     /// Numbers are left out for an app that is away, and an engine without the app restarts none of its cards.
@@ -75,16 +75,16 @@ import Testing
         var lives = Lives()
         lives.history.cards.append(History.Card())
         lives.record.pushes.append([])
-        #expect(lives.findings().checkedCards == 1 && lives.findings().restartsOfCards == 1)
+        #expect(lives.findings().checkedCards == 1 && lives.findings().cards.restartsOfCards == 1)
         lives.history.lives[1].apps = []
-        #expect(lives.findings().restartsOfCards == 0)
+        #expect(lives.findings().cards.restartsOfCards == 0)
     }
 
     @Test func aRestartMaySendAStateAgainOnce() {
         let again = Lives.push(2, at: 10_050, stamp: 109)
         var lives = Lives()
         lives.record.pushes[0].insert(again, at: 2)
-        #expect(lives.findings().violationCount == 0 && lives.findings().superfluous == 1)
+        #expect(lives.findings().violationCount == 0 && lives.findings().cards.superfluous == 1)
         sees("sent again") { $0.record.pushes[0].insert(contentsOf: [again, again], at: 2) }
         sees("sent again") { $0.record.pushes[0].insert(Lives.push(1, at: 150, stamp: 100), at: 1) }
     }
@@ -256,7 +256,7 @@ import Testing
         lives.record.pushes[0].insert(Lives.push(2, at: 10_050, stamp: 109, alerts: true), at: 2)
         lives.history.lives[0].unclaimedNanoseconds = 200_000_000
         let findings = lives.findings()
-        #expect(findings.violationCount == 0 && findings.alertsRepeated == 1, "\(findings.violations)")
+        #expect(findings.violationCount == 0 && findings.cards.alertsRepeated == 1, "\(findings.violations)")
         // The disk was full later than that, and the alert has a claim.
         lives.history.lives[0].unclaimedNanoseconds = 201_000_000
         let claimed = lives.findings().violations.map(\.text)

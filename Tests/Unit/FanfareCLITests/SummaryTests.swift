@@ -77,7 +77,7 @@ import Testing
         #expect(
             summary.text.contains("; 2 refused, too many topics are followed of which nothing has come yet\n"),
             "\(summary.text)")
-        summary.fates = ReplaySummary.Fates()
+        summary.fates = FateCounts()
         summary.fates.notEnded = 3
         #expect(!summary.isClean)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])

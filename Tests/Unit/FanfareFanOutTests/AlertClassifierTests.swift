@@ -47,9 +47,9 @@ import Testing
     @Test func figuresHaveEachAlertOnceForEachActivity() {
         let alerts = [alert(1), alert(2, isRevoked: true), alert(3)]
         let classifier = AlertClassifier(alerts[...], led: 2, at: moment)
-        var counts = ShardCounts.Alerts()
+        var counts = AlertCounts()
         classifier.count(outcome: .silenced(.tooMany), activities: 5, in: &counts)
-        var expected = ShardCounts.Alerts()
+        var expected = AlertCounts()
         expected.superseded = 5
         expected.revoked = 5
         expected.limited = 5
@@ -61,9 +61,9 @@ import Testing
             .accepted, .refused, .uncertain, .superseded, .revoked, .stale, .silenced(.masked), .silenced(.quietHours),
             .silenced(.tooMany), .silenced(.budget), .cameLater,
         ]
-        var counts = ShardCounts.Alerts()
+        var counts = AlertCounts()
         for (number, outcome) in outcomes.enumerated() { counts.add(outcome, 1 << number) }
-        var expected = ShardCounts.Alerts()
+        var expected = AlertCounts()
         expected.accepted = 1
         expected.refused = 2
         expected.uncertain = 4

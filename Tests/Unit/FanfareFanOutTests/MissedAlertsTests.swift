@@ -28,7 +28,7 @@ import Testing
         missedAlerts.countUnanswered(AlertAttempt(version: 3, silence: nil))
         missedAlerts.countUnanswered(AlertAttempt(version: 3, silence: .masked))
         missedAlerts.countUnanswered(AlertAttempt(version: 0, silence: .tooMany))
-        var expected = ShardCounts.Alerts()
+        var expected = AlertCounts()
         (expected.uncertain, expected.silenced, expected.limited) = (1, 1, 1)
         #expect(missedAlerts.counts == expected)
     }
@@ -38,7 +38,7 @@ import Testing
         missedAlerts.settle(
             missed[...], displaced: 3, led: 1, outcome: .accepted, for: ActivitySlot(0), at: moment)
         missedAlerts.count(.stale)
-        var expected = ShardCounts.Alerts()
+        var expected = AlertCounts()
         (expected.accepted, expected.superseded, expected.stale) = (1, 4, 1)
         #expect(missedAlerts.counts == expected)
     }

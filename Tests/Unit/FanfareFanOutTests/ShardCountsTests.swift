@@ -6,15 +6,15 @@ import Testing
     /// Counts of which each is another multiple of a factor.
     private static func counts(_ factor: Int) -> ShardCounts {
         func times(_ number: Int) -> Int { number * factor }
-        let pushes = ShardCounts.Pushes(
+        let pushes = PushCounts(
             sent: times(1), accepted: times(2), dead: times(3), held: times(4), throttled: times(5), failed: times(6),
             uncertain: times(7), notProcessed: times(8), downgradedToLowPriority: times(9))
-        let alerts = ShardCounts.Alerts(
+        let alerts = AlertCounts(
             accepted: times(10), superseded: times(11), revoked: times(12), stale: times(13), uncertain: times(14),
             refused: times(15), silenced: times(16), limited: times(17))
         return ShardCounts(
             pushes: pushes, alerts: alerts, activities: times(18),
-            lineups: ShardCounts.Lineups(activities: times(19), distinct: times(20)), tokenless: times(21),
+            lineups: LineupCounts(activities: times(19), distinct: times(20)), tokenless: times(21),
             owed: times(22), refused: times(23), transport: transport(times(24)))
     }
 
@@ -56,9 +56,9 @@ import Testing
         let outcomes: [CountedOutcome] = [
             .accepted, .dead, .held, .throttled, .failed, .uncertain, .notProcessed,
         ]
-        var pushes = ShardCounts.Pushes()
+        var pushes = PushCounts()
         for (number, outcome) in outcomes.enumerated() { for _ in 0...number { pushes.add(outcome) } }
-        let expected = ShardCounts.Pushes(
+        let expected = PushCounts(
             sent: 0, accepted: 1, dead: 2, held: 3, throttled: 4, failed: 5, uncertain: 6, notProcessed: 7,
             downgradedToLowPriority: 0)
         #expect(pushes == expected)

@@ -212,7 +212,7 @@ import Testing
 
 extension EmbeddedShard {
     fileprivate var minute: Int { Int(moment.wallSeconds / 60 % 1440) }
-    fileprivate var alerts: ShardCounts.Alerts { shard.statistics.alerts }
+    fileprivate var alerts: AlertCounts { shard.statistics.alerts }
 
     fileprivate func follow(_ id: UInt64, _ preferences: Preferences? = nil) {
         apply(.follow(ActivityID(id), .topic(topic), token: [UInt8(id)], preferences: preferences))

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func theTimetableOfALiveFeedMakesNobodyWait() {
-        var timetable = ReplayOptions.Timetable()
+        var timetable = ReplayTimetable()
         timetable.speed = .times(2)
         timetable.gapMax = .seconds(6)
         let waits = [false, true].map { isLive in

@@ -14,9 +14,9 @@ import Testing
 
     @Test func aCardWithoutASpotlightHasNoRowInIt() {
         let rows = ["match/1", "match/2"].map { topic in
-            LineupPreview.ShownCard.Content.Row(topic: topic, compactLeading: "", compactTrailing: "", minimal: "")
+            ShownContent.Row(topic: topic, compactLeading: "", compactTrailing: "", minimal: "")
         }
-        var content = LineupPreview.ShownCard.Content(
+        var content = ShownContent(
             rows: rows, more: 0, spotlight: 1, state: [:], highlight: nil, link: nil)
         #expect(content.spotlightRow == rows[1])
         content.spotlight = nil

@@ -112,8 +112,8 @@ import Testing
     }
 
     /// A crash leaves some first entries of the log. Wherever it falls, both runs together decide what an undisturbed one does.
-    @Test(arguments: [ReplayOptions.Speed.max, .times(1_000_000)])
-    func aRunAfterACrashGoesOnByteForByte(speed: ReplayOptions.Speed) throws {
+    @Test(arguments: [ReplayTimetable.Speed.max, .times(1_000_000)])
+    func aRunAfterACrashGoesOnByteForByte(speed: ReplayTimetable.Speed) throws {
         let file = try FeedFile(Self.feed())
         let undisturbed = try replay(file.path, nil)
         let whole = MemoryLog()

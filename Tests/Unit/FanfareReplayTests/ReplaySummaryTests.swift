@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func eachDecisionIsCountedOnceByOutcomeAndByAlert() {
-        var decisions = ReplaySummary.Decisions()
+        var decisions = DecisionCounts()
         decisions.note(record(.published, alert: .granted), isUpdate: true)
         decisions.note(record(.published), isUpdate: true)
         decisions.note(record(.conflated, alert: .demoted), isUpdate: false)

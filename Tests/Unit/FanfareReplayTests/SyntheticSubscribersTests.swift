@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func syntheticSubscribersAreAsTheOptionsSay() {
-        var options = ReplayOptions.Subscribers()
+        var options = SubscriberOptions()
         options.count = 7
         options.lineups = 2...4
         options.hasFavourites = true

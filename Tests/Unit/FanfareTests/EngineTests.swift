@@ -83,7 +83,7 @@ import Testing
                     preferences: Preferences(alerts: .none)
                 )
             ).isTaken)
-        var alerts: [ShardCounts.Alerts?] = []
+        var alerts: [AlertCounts?] = []
         for goals in 1...2 {
             #expect(
                 try engine.offer(

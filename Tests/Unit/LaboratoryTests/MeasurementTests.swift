@@ -40,8 +40,8 @@ import Testing
     @Test func `After a stall each second has its own number, and the last part of one is not lost`() throws {
         let scenario = Scenario(name: "test")
         let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
-        func look(_ milliseconds: Int64, events: Int) -> RunRecorder.Look {
-            RunRecorder.Look(
+        func look(_ milliseconds: Int64, events: Int) -> EngineLook {
+            EngineLook(
                 now: milliseconds * 1_000_000, events: events, counts: ShardCounts(), freshness: FreshnessReport(),
                 commandsWaiting: 0, arrivalsWaiting: 0)
         }
@@ -57,10 +57,10 @@ import Testing
     @Test func `Each second has what was counted in it, by class, reason and thread`() throws {
         let scenario = Scenario(name: "test")
         let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
-        func look(_ second: Int64, accepted: Int, dead: Int, stale: Int, unchanged: Int) -> RunRecorder.Look {
+        func look(_ second: Int64, accepted: Int, dead: Int, stale: Int, unchanged: Int) -> EngineLook {
             var counts = ShardCounts()
             (counts.pushes.accepted, counts.pushes.dead, counts.alerts.stale) = (accepted, dead, stale)
-            return RunRecorder.Look(
+            return EngineLook(
                 now: second * 1_000_000_000, events: 0, counts: counts, freshness: FreshnessReport(),
                 commandsWaiting: 0, arrivalsWaiting: 0, suppressed: [Count("events unchanged", unchanged)])
         }
@@ -77,10 +77,10 @@ import Testing
     @Test func `The age of a second is the greatest that any look of it has seen`() throws {
         let scenario = Scenario(name: "test")
         let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
-        func look(_ milliseconds: Int64, oldest: Int64) -> RunRecorder.Look {
+        func look(_ milliseconds: Int64, oldest: Int64) -> EngineLook {
             var freshness = FreshnessReport()
             freshness.oldestUndelivered = .milliseconds(oldest)
-            return RunRecorder.Look(
+            return EngineLook(
                 now: milliseconds * 1_000_000, events: 0, counts: ShardCounts(), freshness: freshness,
                 commandsWaiting: 0, arrivalsWaiting: 0)
         }
@@ -97,10 +97,10 @@ import Testing
     @Test func `Counts and processor time of an engine that has ended are part of the run`() throws {
         let scenario = Scenario(name: "test")
         let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
-        func look(_ second: Int64, accepted: Int, owed: Int = 0) -> RunRecorder.Look {
+        func look(_ second: Int64, accepted: Int, owed: Int = 0) -> EngineLook {
             var counts = ShardCounts()
             (counts.pushes.accepted, counts.owed, counts.activities) = (accepted, owed, 7)
-            return RunRecorder.Look(
+            return EngineLook(
                 now: second * 1_000_000_000, events: 0, counts: counts, freshness: FreshnessReport(),
                 commandsWaiting: 0, arrivalsWaiting: 0)
         }
@@ -116,7 +116,7 @@ import Testing
         #expect(after.counts.owed == 0 && after.counts.activities == 7)
         // Names that no thread of another test beside this one has.
         #expect(after.reading.threads["fanfare shard 62"] == 6 && after.reading.threads["nucleus"] == nil)
-        #expect(try #require(recorder.restart).lacking == 4)
+        #expect(try #require(recorder.ended.restart).lacking == 4)
     }
 }
 
@@ -170,14 +170,14 @@ import Testing
         meter.measured = 0..<10_000
         for (index, next) in occasions.enumerated() {
             decisions.removeAll()
-            meter.cause = DecisionMeter.Cause(topic: topic, planned: next.planned, occasion: next.occasion)
+            meter.cause = DecisionCause(topic: topic, planned: next.planned, occasion: next.occasion)
             let now = start + .seconds(60 * (index + 1))
             let event = script.event(next.occasion, topic: 0, at: now)
             if next.isApplied { core.apply(event, now: now, into: &decisions) }
             for case .record(let record) in decisions { meter.note(record) }
             meter.cause = nil
         }
-        return meter.goalsTaken
+        return meter.goals.taken
     }
 
     @Test func `A goal counts as taken if it is of the measurement and the engine has decided it`() throws {
@@ -196,7 +196,7 @@ import Testing
         meter.complete(newest.serial, of: newest.topicID, at: 2_000_000)
         #expect(meter.stages.all(.last).count == Int64(publications.count))
         meter.close(at: 9_000_000_000)
-        #expect(meter.unfinishedGoals == 0 && meter.stages.all(.last).count == Int64(publications.count))
+        #expect(meter.goals.unfinished == 0 && meter.stages.all(.last).count == Int64(publications.count))
     }
 }
 

@@ -86,7 +86,7 @@ final class VirtualLaboratory {
         settle(until: now + scenario.drain.wholeNanoseconds)
         meter.close(at: now)
         return Outcome(
-            reading: probe.finish(), last: meter.stages[.goal, .last], unfinishedGoals: meter.unfinishedGoals,
+            reading: probe.finish(), last: meter.stages[.goal, .last], unfinishedGoals: meter.goals.unfinished,
             taken: meter.taken, seconds: shelf.all.map(\.interval),
             lateness: dispatcher.lateness,
             owed: Audiences.owed(schedule, population, meter, start: start.moment).series)
@@ -102,7 +102,7 @@ final class VirtualLaboratory {
         switch arrival.action {
         case .event(let occasion, let topic):
             let event = script.event(occasion, topic: topic, at: time)
-            decide(event, DecisionMeter.Cause(topic: event.topic, planned: planned, occasion: occasion))
+            decide(event, DecisionCause(topic: event.topic, planned: planned, occasion: occasion))
         case .follow(let subscriber): shard.apply(population.follow(Int(subscriber)), at: moment)
         case .unfollow(let subscriber): shard.apply(population.unfollow(Int(subscriber)), at: moment)
         case .rotate(let subscriber):
@@ -111,7 +111,7 @@ final class VirtualLaboratory {
         }
     }
 
-    private func decide(_ event: FeedEvent, _ cause: DecisionMeter.Cause?) {
+    private func decide(_ event: FeedEvent, _ cause: DecisionCause?) {
         meter.cause = cause
         meter.noteTaken(at: now)
         meter.deadline = now

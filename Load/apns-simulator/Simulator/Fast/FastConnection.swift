@@ -28,7 +28,7 @@ final class FastConnection {
     private var isListed = false
 
     init(
-        id: UInt32, owner: any FastConnectionOwner, tcp: TCPStream, context: TLSContext, settings: FastSession.Settings
+        id: UInt32, owner: any FastConnectionOwner, tcp: TCPStream, context: TLSContext, settings: FastSettings
     ) throws(LoopError) {
         self.id = id
         self.owner = owner

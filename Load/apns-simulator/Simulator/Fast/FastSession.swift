@@ -5,46 +5,13 @@ internal import FanfareHTTP2
 ///
 /// Confined to the simulator's loop.
 final class FastSession {
-    struct Settings {
-        /// SETTINGS_MAX_CONCURRENT_STREAMS.
-        var streamsMax = 1000
-        /// Delay of each answer.
-        var latencyMilliseconds: UInt32 = 0
-        /// Window of the connection, at least 65,535 bytes. The default holds the bodies of all
-        /// streams many times over, so no client waits for it.
-        var window = 1 << 24
-        /// Time in a 410 answer, in milliseconds.
-        var deadSince: Int64 = 0
-    }
-
-    /// A request whose end has not arrived.
-    private struct Request {
-        let stream: UInt32
-        /// Fingerprint of the token.
-        let token: UInt64
-        let refusal: Answer?
-        var bodyBytes = 0
-        /// Bytes used of the stream's window.
-        var windowUsed = 0
-    }
-
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-    private static let headerListMax = 8000
     /// Most bytes of one header block, over all its frames.
     private static let headerBlockMax = 16_384
-    /// Number of header blocks remembered; the oldest is evicted.
-    private static let knownHeadersMax = 8
 
-    private let settings: Settings
+    private let settings: FastSettings
     private let service: FastService
-    private var decoder = HeaderDecoder(tableCapacity: HPACK.defaultTableSize, listLimit: FastSession.headerListMax)
-    /// Generation of the decoder's table, copied because reading it copies the decoder.
-    private var tableGeneration: UInt64 = 0
-    private var knownHeaders: [KnownHeaders] = []
-    /// Index of the block that matched last, which is tried first.
-    private var lastKnown = 0
-    private var path: [UInt8] = []
-    private var token = [UInt8](repeating: 0, count: DevicePath.tokenBytesMax)
+    private var heads = HeadReader()
 
     private var prefaceBytesRead = 0
     private var settingsReceived = false
@@ -54,22 +21,19 @@ final class FastSession {
     private var partialBlock: (stream: UInt32, endsStream: Bool, bytes: [UInt8])?
 
     private var highestStream: UInt32 = 0
-    /// The latest request. Bodies follow their heads, so the next DATA frame nearly always belongs to it.
-    private var current: Request?
-    /// Further open requests, of a client that waits for a window or writes requests side by side.
-    private var others: [UInt32: Request] = [:]
+    private var requests = OpenRequests()
     private var answers: FastAnswers
 
     private var receiveWindow: Int
     private var output = OutputBuffer(capacity: 4096)
 
-    init(settings: Settings, service: FastService) {
+    init(settings: FastSettings, service: FastService) {
         self.settings = settings
         self.service = service
         answers = FastAnswers(latencyMilliseconds: settings.latencyMilliseconds, deadSince: settings.deadSince)
         output.appendSettings([
             (SettingID.maxConcurrentStreams, UInt32(settings.streamsMax)),
-            (SettingID.maxHeaderListSize, UInt32(FastSession.headerListMax)),
+            (SettingID.maxHeaderListSize, UInt32(HeadReader.listMax)),
         ])
         receiveWindow = settings.window
         if settings.window > FlowControl.defaultWindow {
@@ -78,7 +42,7 @@ final class FastSession {
     }
 
     /// Number of requests that have begun and are not answered.
-    private var openStreams: Int { (current == nil ? 0 : 1) + others.count + answers.toCome }
+    private var openStreams: Int { requests.count + answers.toCome }
     /// Number of answers decided and not yet given.
     var answersToCome: Int { answers.toCome }
     /// Is `true` while answers are delayed.
@@ -234,8 +198,8 @@ final class FastSession {
         _ block: Span<UInt8>, stream: UInt32, endsStream: Bool, _ now: UInt32
     ) throws(ConnectionError) {
         guard stream > highestStream else {
-            try decode(block)
-            guard let request = take(stream) else {
+            try heads.decode(block)
+            guard let request = requests.take(stream) else {
                 // The stream was reset or refused while the block was on its way.
                 return
             }
@@ -243,76 +207,11 @@ final class FastSession {
             return finish(request, now)
         }
         highestStream = stream
-        guard let (path, refusal) = try readHead(block) else {
-            return output.appendReset(.protocolError, stream: stream)
-        }
+        guard let head = try heads.read(block) else { return output.appendReset(.protocolError, stream: stream) }
         guard openStreams < settings.streamsMax else { return output.appendReset(.refusedStream, stream: stream) }
-        let request: Request
-        switch path {
-        case .device(let count):
-            let fingerprint = token.withUnsafeBytes { Fingerprint(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-            request = Request(stream: stream, token: fingerprint.low, refusal: refusal)
-        case .foreign: request = Request(stream: stream, token: 0, refusal: refusal ?? .badPath)
-        case .withoutToken: request = Request(stream: stream, token: 0, refusal: refusal ?? .missingDeviceToken)
-        case .badToken: request = Request(stream: stream, token: 0, refusal: refusal ?? .badDeviceToken)
-        }
+        let request = FastRequest(stream: stream, token: head.token, refusal: head.refusal)
         if endsStream { return finish(request, now) }
-        if let current { others[current.stream] = current }
-        current = request
-    }
-
-    /// Returns the path of a head and its other fault, if any; `nil` if the block is not a request.
-    private func readHead(_ block: Span<UInt8>) throws(ConnectionError) -> (DevicePath, refusal: Answer?)? {
-        for attempt in 0..<knownHeaders.count {
-            let index = attempt == 0 ? lastKnown : attempt <= lastKnown ? attempt - 1 : attempt
-            guard let literal = knownHeaders[index].path(in: block, generation: tableGeneration) else { continue }
-            lastKnown = index
-            return try (readPath(block.extracting(literal.range), literal.isHuffman), knownHeaders[index].refusal)
-        }
-        let before = tableGeneration
-        try decode(block)
-        guard let (path, refusal) = readFields() else { return nil }
-        if tableGeneration == before, let known = KnownHeaders(block, generation: before, refusal: refusal) {
-            if knownHeaders.count == FastSession.knownHeadersMax { knownHeaders.removeFirst() }
-            knownHeaders.append(known)
-            lastKnown = knownHeaders.count - 1
-        }
-        return (path, refusal)
-    }
-
-    private func decode(_ block: Span<UInt8>) throws(ConnectionError) {
-        do throws(HPACKError) { try decoder.decode(block) } catch {
-            throw ConnectionError(code: .compressionError, text: error.text)
-        }
-        tableGeneration = decoder.generation
-    }
-
-    private func readPath(_ literal: Span<UInt8>, _ isHuffman: Bool) throws(ConnectionError) -> DevicePath {
-        guard isHuffman else { return literal.withUnsafeBytes { DevicePath.read($0, into: &token) } }
-        path.removeAll(keepingCapacity: true)
-        do throws(HPACKError) { try Huffman.decode(literal, into: &path) } catch {
-            throw ConnectionError(code: .compressionError, text: error.text)
-        }
-        return path.withUnsafeBytes { DevicePath.read($0, into: &token) }
-    }
-
-    /// Reads path and fault from the decoded list.
-    private func readFields() -> (DevicePath, refusal: Answer?)? {
-        guard !decoder.list.isOverLimit else { return nil }
-        var found: DevicePath?
-        var isPost: Bool?
-        for field in decoder.list.fields {
-            let name = decoder.list.name(field)
-            if name.elementsEqual(":path".utf8) {
-                guard found == nil else { return nil }
-                found = Array(decoder.list.value(field)).withUnsafeBytes { DevicePath.read($0, into: &token) }
-            } else if name.elementsEqual(":method".utf8) {
-                guard isPost == nil else { return nil }
-                isPost = decoder.list.value(field).elementsEqual("POST".utf8)
-            }
-        }
-        guard let found, let isPost else { return nil }
-        return (found, isPost ? nil : .methodNotAllowed)
+        requests.put(request)
     }
 
     private func receiveData(
@@ -323,7 +222,7 @@ final class FastSession {
         try require(receiveWindow >= 0, .flowControlError, "\(header.length) bytes of DATA overrun the window")
         let count = try unpadded(header, payload).count
         // Without a request, the stream was reset, refused or answered while this frame was on its way.
-        guard var request = take(header.stream) else { return }
+        guard var request = requests.take(header.stream) else { return }
         request.bodyBytes += count
         guard !header.has(FrameFlag.endStream) else { return finish(request, now) }
         request.windowUsed += header.length
@@ -332,8 +231,7 @@ final class FastSession {
             output.appendWindowUpdate(request.windowUsed, stream: header.stream)
             request.windowUsed = 0
         }
-        if let current { others[current.stream] = current }
-        current = request
+        requests.put(request)
     }
 
     /// Returns the used part of the connection's window with each read, so that a client has the whole window for each round trip.
@@ -352,16 +250,7 @@ final class FastSession {
         return 1..<payload.count - Int(payload[0])
     }
 
-    /// Removes and returns an open request; `nil` if the stream has none.
-    private func take(_ stream: UInt32) -> Request? {
-        if let request = current, request.stream == stream {
-            current = nil
-            return request
-        }
-        return others.isEmpty ? nil : others.removeValue(forKey: stream)
-    }
-
-    private func finish(_ request: Request, _ now: UInt32) {
+    private func finish(_ request: FastRequest, _ now: UInt32) {
         let answer = service.answer(token: request.token, refusal: request.refusal, bodyBytes: request.bodyBytes)
         answers.add(answer, to: request.stream, at: now, into: &output)
     }
@@ -403,7 +292,7 @@ final class FastSession {
     private func receiveReset(_ header: FrameHeader) throws(ConnectionError) {
         try require(header.length == 4, .frameSizeError, "RST_STREAM of \(header.length) bytes")
         try requireBegun(header)
-        guard take(header.stream) == nil else { return }
+        guard requests.take(header.stream) == nil else { return }
         service.countUnanswered(answers.drop(header.stream))
     }
 

@@ -12,7 +12,7 @@ package final class FastSimulator: APNsStandIn, FastConnectionOwner {
 
     private let context: TLSContext
     let service: FastService
-    private let settings: FastSession.Settings
+    private let settings: FastSettings
     private let startedNanoseconds = Clock.monotonicNanoseconds()
     private let loop: Loop
 
@@ -32,9 +32,9 @@ package final class FastSimulator: APNsStandIn, FastConnectionOwner {
         self.loop = loop
         context = try TLSContext.server(certificateFile: options.certificateFile, keyFile: options.keyFile)
         service = FastService(seed: options.seed, deadShare: options.deadShare)
-        settings = FastSession.Settings(
+        settings = FastSettings(
             streamsMax: options.streams.first, latencyMilliseconds: UInt32(options.latency.most),
-            window: options.fastWindow ?? FastSession.Settings().window,
+            window: options.fastWindow ?? FastSettings().window,
             deadSince: Clock.wallMilliseconds() - 86_400_000)
         listener = try TCPListener(loop: loop, host: options.host, port: options.port) { [unowned self] in accept($0) }
         answerTimer = LoopTimer(loop: loop) { [unowned self] in answerWaiting() }

@@ -6,7 +6,7 @@ struct CardLife {
     private let card: History.Card
     private let pushes: [Record.Push]
     private(set) var violations: [(text: String, life: Int)] = []
-    private(set) var counts = Findings()
+    private(set) var counts = CardCounts()
     private var numbers: [Int: Int] = [:]
     /// Life in which an alert came last, and its arrival, by topic and number.
     private var alerts: [[Int]: (life: Int, arrival: Int64)] = [:]
@@ -176,18 +176,5 @@ struct CardLife {
         } else {
             complain("alert \(alert.number) of \(history.topics[alert.topic].name) twice", push)
         }
-    }
-}
-
-extension Findings {
-    mutating func add(_ more: Findings) {
-        pushes += more.pushes
-        starts += more.starts
-        ends += more.ends
-        alerts += more.alerts
-        alertsRepeated += more.alertsRepeated
-        superfluous += more.superfluous
-        restartsOfCards += more.restartsOfCards
-        endsAgain += more.endsAgain
     }
 }

@@ -18,7 +18,7 @@ package struct CrashJudge {
             var life = CardLife(card: card, history, record)
             life.walk()
             take(life.violations, of: card)
-            findings.add(life.counts)
+            findings.cards.add(life.counts)
             take(judgeStart(of: card), of: card)
             take(judgeArrivals(of: card), of: card)
             take(judgeEnd(of: card), of: card)

@@ -7,21 +7,13 @@ package struct Findings {
 
     package private(set) var violations: [Violation] = []
     package private(set) var violationCount = 0
-    package var pushes = 0
-    package var starts = 0
+    /// Counts of the cards' pushes, added up.
+    package var cards = CardCounts()
     /// Starts that left in a later life than that in which they were asked for.
     package var startsAfterRestarts = 0
     /// Starts that a restart has given up, and those of them that had not left.
     package var startsUncertain = 0
     package var startsLost = 0
-    package var ends = 0
-    package var alerts = 0
-    /// Alerts that came again, because a full disk had taken no claims of them.
-    package var alertsRepeated = 0
-    /// States sent again to those who have them, and the restarts of cards that were there before.
-    package var superfluous = 0
-    package var restartsOfCards = 0
-    package var endsAgain = 0
     /// Followers who lack the newest alert of their topic because of a kill; those who were certain to get it.
     package var alertsLost = 0
     package var alertsAtKills = 0

@@ -7,20 +7,7 @@ import Foundation
 /// it is started once more and lives until everything has arrived. Some lives lack an app, some meet a full disk, and between some an operator
 /// inspects the store. Keeps the acknowledgements.
 package final class Rounds {
-    package struct Options: Sendable {
-        package var rounds = 30
-        package var seed: UInt64 = 1
-        /// Acknowledgements after which a round's program may be killed.
-        package var acknowledgements = 1000
-        /// Time after which no further round begins.
-        package var seconds = Int.max / 1_000_000_000
-        package var fault: Fault?
-        package var folder = ""
-
-        package init() {}
-    }
-
-    private let options: Options
+    private let options: RoundsOptions
     private let services: [CardApp: Service]
     private let storeOperator: StoreOperator
     private let marks: PhaseMarks
@@ -49,7 +36,7 @@ package final class Rounds {
     /// Times for which a disk is full: too short for alerts to leave without their claims.
     private static let fullMilliseconds = 100..<900
 
-    package init(_ options: Options) throws {
+    package init(_ options: RoundsOptions) throws {
         self.options = options
         random = SplitMix64(seed: options.seed ^ 0x5EED)
         load = Load(seed: options.seed)

@@ -4,11 +4,11 @@ import Testing
 @testable import Fanfare
 
 /// Which rules of a log may make its topics show other states than before.
-@Suite struct RecallTests {
+@Suite struct RecalledRulesTests {
     /// What is decided again by another build may be decided otherwise; what a checkpoint has was decided by the one before.
     @Test func anotherBuildChangesSomethingIfItHasDecidedAgain() {
         func changedAt(hasDecided: Bool, text: String = "rules") -> LogPosition? {
-            var recall = EngineCore.Recall()
+            var recall = RecalledRules()
             let first = recall.adopt(LogRules(text: "rules", program: 1), at: 5)
             #expect(first == .asTheFirst && recall.changedAt == nil)
             recall.hasDecided = hasDecided

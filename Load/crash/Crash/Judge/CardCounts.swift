@@ -1,0 +1,24 @@
+/// Counts of a card's pushes, which show what a run has met.
+package struct CardCounts {
+    package var pushes = 0
+    package var starts = 0
+    package var ends = 0
+    package var endsAgain = 0
+    package var alerts = 0
+    /// Alerts that came again, because a full disk had taken no claims of them.
+    package var alertsRepeated = 0
+    /// States sent again to those who have them, and the restarts of cards that were there before.
+    package var superfluous = 0
+    package var restartsOfCards = 0
+
+    mutating func add(_ more: CardCounts) {
+        pushes += more.pushes
+        starts += more.starts
+        ends += more.ends
+        endsAgain += more.endsAgain
+        alerts += more.alerts
+        alertsRepeated += more.alertsRepeated
+        superfluous += more.superfluous
+        restartsOfCards += more.restartsOfCards
+    }
+}

@@ -1,0 +1,49 @@
+import FanfareModel
+
+/// The links of a shard's lineups, in columns indexed by link: a lineup has one for each of its topics, one behind the other.
+///
+/// The columns are no secret: `LineupTable` reads single numbers of them for each visit, and a method would read the columns one by one.
+struct LineupLinks {
+    var rows: [UInt32] = []
+    var topics: [TopicIndex] = []
+    /// Place of the link in its topic's order.
+    var places: [UInt32] = []
+    /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
+    var isInSpotlight: [Bool] = []
+    /// First links of removed lineups, by number of topics.
+    private var free: [[UInt32]] = Array(repeating: [], count: AudienceKey.topicsMax + 1)
+
+    /// Takes links for the topics of a lineup, none of them in the spotlight. Their places are still to be set.
+    ///
+    /// - Returns: the first link.
+    mutating func take(_ topics: [TopicIndex], row: Int) -> UInt32 {
+        let start = free[topics.count].popLast() ?? add(topics.count)
+        for (position, topic) in topics.enumerated() {
+            let link = Int(start) + position
+            rows[link] = UInt32(row)
+            self.topics[link] = topic
+            isInSpotlight[link] = false
+        }
+        return start
+    }
+
+    private mutating func add(_ count: Int) -> UInt32 {
+        let start = rows.count
+        rows.append(contentsOf: repeatElement(0, count: count))
+        topics.append(contentsOf: repeatElement(.none, count: count))
+        places.append(contentsOf: repeatElement(0, count: count))
+        isInSpotlight.append(contentsOf: repeatElement(false, count: count))
+        return UInt32(start)
+    }
+
+    /// Takes the links of a removed lineup back, for another one with as many topics.
+    mutating func takeBack(_ links: Range<Int>) { free[links.count].append(UInt32(links.lowerBound)) }
+
+    /// Moves the spotlight of the lineup with these links.
+    ///
+    /// - Parameter position: index into the lineup's topics.
+    mutating func setSpotlight(_ position: Int, in links: Range<Int>) {
+        for link in links where isInSpotlight[link] { isInSpotlight[link] = false }
+        isInSpotlight[links.lowerBound + position] = true
+    }
+}

@@ -1,0 +1,70 @@
+import FanfareModel
+
+/// A hash table of the rows of lineups by selection: open addressing with linear probing, four bytes per bucket, at most three quarters full.
+///
+/// The selections stay in the lineups' table, which says what a row has, so that no selection is stored twice.
+struct SelectionIndex {
+    /// A bucket has the row plus 1.
+    private var buckets: [UInt32] = Array(repeating: 0, count: 16)
+    /// Number of rows.
+    private(set) var count = 0
+
+    /// - Parameter pinned: index of the favourite in the topics; `nil` if there is none.
+    static func hash(_ topics: some Collection<TopicIndex>, _ pinned: Int?) -> UInt64 {
+        topics.reduce(UInt64(truncatingIfNeeded: pinned ?? -1)) { $0.mixed &+ UInt64($1.place) }.mixed
+    }
+
+    /// - Parameter isWanted: returns whether a row has the selection with the hash.
+    func find(_ hash: UInt64, where isWanted: (Int) -> Bool) -> Int? {
+        var bucket = home(hash)
+        while buckets[bucket] != 0 {
+            let row = Int(buckets[bucket]) - 1
+            if isWanted(row) { return row }
+            bucket = (bucket + 1) & (buckets.count - 1)
+        }
+        return nil
+    }
+
+    /// Inserts a row, whose selection must not be in the table.
+    ///
+    /// - Parameter hash: returns the hash of a row's selection.
+    mutating func insert(_ row: Int, hash: (Int) -> UInt64) {
+        count += 1
+        if count * 4 > buckets.count * 3 { grow(hash) }
+        place(row, hash(row))
+    }
+
+    /// Removes a row. Rows that it displaced move back, as in `SlotTable`.
+    ///
+    /// - Parameter hash: returns the hash of a row's selection.
+    mutating func remove(_ row: Int, hash: (Int) -> UInt64) {
+        let mask = buckets.count - 1
+        var hole = home(hash(row))
+        while Int(buckets[hole]) != row + 1 { hole = (hole + 1) & mask }
+        var next = (hole + 1) & mask
+        while buckets[next] != 0 {
+            let distance = (next - home(hash(Int(buckets[next]) - 1))) & mask
+            if distance >= (next - hole) & mask {
+                buckets[hole] = buckets[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        buckets[hole] = 0
+        count -= 1
+    }
+
+    private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 20) & (buckets.count - 1) }
+
+    private mutating func place(_ row: Int, _ hash: UInt64) {
+        var bucket = home(hash)
+        while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
+        buckets[bucket] = UInt32(row) + 1
+    }
+
+    private mutating func grow(_ hash: (Int) -> UInt64) {
+        let old = buckets
+        buckets = Array(repeating: 0, count: old.count * 2)
+        for bucket in old where bucket != 0 { place(Int(bucket) - 1, hash(Int(bucket) - 1)) }
+    }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import FanfareFanOut
+
+@Suite struct LineupLinksTests {
+    @Test func aLineupHasALinkForEachTopicOneBehindTheOther() {
+        var links = LineupLinks()
+        let first = links.take([4, 5], row: 0)
+        let second = links.take([5, 6, 7], row: 1)
+        #expect(first == 0 && second == 2)
+        #expect(links.rows == [0, 0, 1, 1, 1] && links.topics == [4, 5, 5, 6, 7])
+        #expect(links.places.count == 5 && links.isInSpotlight == [false, false, false, false, false])
+    }
+
+    @Test func theLinksOfARemovedLineupServeOneWithAsManyTopics() {
+        var links = LineupLinks()
+        _ = links.take([4, 5], row: 0)
+        links.setSpotlight(1, in: 0..<2)
+        links.takeBack(0..<2)
+        let other = links.take([1, 2, 3], row: 0)
+        let same = links.take([8, 9], row: 1)
+        #expect(other == 2 && same == 0)
+        #expect(links.topics == [8, 9, 1, 2, 3] && links.rows == [1, 1, 0, 0, 0])
+        #expect(!links.isInSpotlight.contains(true))
+    }
+
+    @Test func aLineupHasOneSpotlight() {
+        var links = LineupLinks()
+        _ = links.take([4, 5], row: 0)
+        _ = links.take([4, 5, 6], row: 1)
+        links.setSpotlight(0, in: 0..<2)
+        links.setSpotlight(0, in: 2..<5)
+        links.setSpotlight(2, in: 2..<5)
+        #expect(links.isInSpotlight == [true, false, false, false, true])
+    }
+}
