@@ -1,4 +1,5 @@
 import Fanfare
+import FanfareFeeds
 import FanfareModel
 
 /// The APNs options of the command line, which are valid only together.

@@ -14,7 +14,7 @@ import Testing
 
     /// Some providers number by unsigned hashes.
     @Test(arguments: ["9223372036854775808", "18446744073709551615"]) func anIDMayHaveSixtyFourBits(id: String) throws {
-        let event = try #require(decode(#"{"topic":"t","at":1,"id":\#(id),"set":{"a":1}}"#).first?.event)
+        let event = try #require(decode(#"{"topic":"t","at":1,"id":\#(id),"set":{"a":1}}\n"#).first?.event)
         #expect(event.id == id)
     }
 
@@ -249,7 +249,7 @@ import Testing
     }
 
     private func item(ofTopicWith bytes: Int) -> FeedItem? {
-        decode(#"{"topic":"\#(String(repeating: "t", count: bytes))","at":1,"set":{"a":1}}"#).first
+        decode(#"{"topic":"\#(String(repeating: "t", count: bytes))","at":1,"set":{"a":1}}"# + "\n").first
     }
 
     @Test func aLineMayNameEachTopicThatAnyRulesAllow() {
