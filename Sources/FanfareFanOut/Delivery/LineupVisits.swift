@@ -24,8 +24,10 @@ import FanfareQueues
     @safe @exclusivity(unchecked) private var topicStates: [SpotlightCandidate] = []
     /// The lineup's rows.
     @safe @exclusivity(unchecked) private var rows = RowOrder()
-    /// The topics that the lineup would show.
+    /// The topics that the lineup would show, in the first `shownCount` places. Most lineups show as many topics as the one before, so no element
+    /// is appended.
     @safe @exclusivity(unchecked) private var shown: [Unmanaged<LineupTopic>] = unsafe []
+    @safe @exclusivity(unchecked) private var shownCount = 0
     /// The alerts of `news` that are new to the lineup.
     @safe @exclusivity(unchecked) private var newAlerts: [IssuedAlert] = []
 
@@ -145,7 +147,12 @@ import FanfareQueues
             let topic = lineups.topic(ofLink: links.lowerBound + position)
             states[position] = membership.topics.faces[topic.place].topic(at: moment.monotonic)
         }
-        rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
+        // In the person's own order all times are equal.
+        if membership.lineupRules.order == .person {
+            rows.stand(topicStates.count)
+        } else {
+            rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
+        }
     }
 
     /// Returns whether all topics of the lineup have ended, dismissed or not.
@@ -292,7 +299,7 @@ import FanfareQueues
 
     /// Fills `shown`, and the draft's content, with the display of a lineup that is not over.
     private func render(_ row: Int, _ position: Int, _ draft: inout Draft, at moment: Moment) {
-        unsafe shown.removeAll(keepingCapacity: true)
+        shownCount = 0
         draft.position = position
         let start = lineups.links(of: row).lowerBound
         for place in rows.positions.indices {
@@ -302,11 +309,23 @@ import FanfareQueues
             if !isInSpotlight, topicStates[other].life == .gone { continue }
             if unsafe membership.topics.faces[topic.place].encoded == nil { membership.topics.encode(topic) }
             guard let encoded = unsafe membership.topics.faces[topic.place].encoded else { continue }
-            if isInSpotlight { draft.spotlight = unsafe shown.count }
-            unsafe shown.append(encoded)
+            if isInSpotlight { draft.spotlight = shownCount }
+            if unsafe shownCount < shown.count {
+                unsafe shown[shownCount] = encoded
+            } else {
+                unsafe shown.append(encoded)
+            }
+            shownCount += 1
         }
-        draft.displayHash = unsafe shown.withUnsafeBufferPointer {
-            unsafe LineupJSON.Shown(topics: $0, spotlight: draft.spotlight).hash
+        draft.displayHash = unsafe withShown(draft) { unsafe $0.hash }
+    }
+
+    @inline(__always)
+    private func withShown<Result>(_ draft: Draft, _ body: (LineupJSON.Shown) -> Result) -> Result {
+        unsafe shown.withUnsafeBufferPointer {
+            unsafe body(
+                LineupJSON.Shown(
+                    topics: UnsafeBufferPointer(rebasing: $0[..<shownCount]), spotlight: draft.spotlight))
         }
     }
 
@@ -320,11 +339,11 @@ import FanfareQueues
     ) -> Bool {
         let state = lineups[lone: row]
         let slot = state.member
-        membership.store[slot].forgetUnusedStamp(at: moment)
-        let (lastStamp, budgetUse) = (Int64(membership.store[slot].stamp), membership.store[slot].budgetUse)
-        guard let stamp = Stamp.next(after: lastStamp, at: moment), membership.store[slot].flags.isEmpty else {
-            return false
-        }
+        var activity = membership.store[slot]
+        activity.forgetUnusedStamp(at: moment)
+        if activity.stamp != membership.store[slot].stamp { membership.store[slot].stamp = activity.stamp }
+        let (lastStamp, budgetUse) = (Int64(activity.stamp), activity.budgetUse)
+        guard let stamp = Stamp.next(after: lastStamp, at: moment), activity.flags.isEmpty else { return false }
         let number = state.number &+ UInt32(max(1, newAlerts.count))
         let missed = self.missed(through: number, state)
         let selection = missed.selection(at: moment)
@@ -345,9 +364,8 @@ import FanfareQueues
         let request = PayloadRequest(
             event: .update, stamp: stamp, selection: attempt.isSent ? selection : nil, missed: missed,
             priority: decision.priority)
-        let payload = unsafe shown.withUnsafeBufferPointer {
-            unsafe sender.addPayload(
-                request, showing: LineupJSON.Shown(topics: $0, spotlight: draft.spotlight), at: moment, to: &batch)
+        let payload = unsafe withShown(draft) {
+            unsafe sender.addPayload(request, showing: $0, at: moment, to: &batch)
         }
         let left = governor.charged(pushRequest, decision, budgetUse, effect, after: seconds)
         membership.store.send(
