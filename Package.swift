@@ -47,6 +47,7 @@ var targets: [Target] = [
     .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(name: "CFanfareZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CFanfareHarfBuzz", pkgConfig: "harfbuzz-subset", providers: [.apt(["libharfbuzz-dev"])]),
+    .systemLibrary(name: "CFanfareThreads"),
 
     // What has to hold before the program's first line.
     .target(name: "CFanfareStart", dependencies: ["CFanfareOpenSSL"]),
@@ -54,6 +55,8 @@ var targets: [Target] = [
     // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
     // know nothing of each other.
     .target(name: "FanfareModel", swiftSettings: swift),
+    // Threads that may block, and what they share: for libraries that need no loop, too.
+    .target(name: "FanfareThreads", dependencies: ["CFanfareThreads"], swiftSettings: swift),
     // Between threads, in order of time, and by size: containers that know nothing of what they hold.
     .target(name: "FanfareQueues", dependencies: ["FanfareModel"], swiftSettings: swift),
     .target(name: "CFanfareSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -61,7 +64,8 @@ var targets: [Target] = [
         name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
     .target(name: "FanfareJSON", dependencies: ["FanfareModel", "CFanfareSimdjson"], swiftSettings: swift),
     .target(
-        name: "FanfareFeeds", dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+        name: "FanfareFeeds",
+        dependencies: ["FanfareModel", "FanfareQueues", "FanfareThreads", "FanfareJSON", "CFanfareGTFS"],
         swiftSettings: swift),
     .target(
         name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
@@ -70,13 +74,15 @@ var targets: [Target] = [
     .target(name: "CFanfareTOML"),
     .target(name: "FanfareTOML", dependencies: ["FanfareModel", "CFanfareTOML"], swiftSettings: swift),
     .target(
-        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"], swiftSettings: swift),
+        name: "FanfareRules", dependencies: ["FanfareModel", "FanfareThreads", "FanfareDecisions", "FanfareTOML"],
+        swiftSettings: swift),
     .target(
         name: "FanfareFanOut", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
         linkerSettings: [.linkedLibrary("m")]),
     .target(name: "FanfareHTTP2", swiftSettings: swift),
     .target(
-        name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"], swiftSettings: swift),
+        name: "FanfareLoop", dependencies: ["FanfareThreads", "CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"],
+        swiftSettings: swift),
     .target(
         name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
         swiftSettings: swift),
@@ -112,7 +118,7 @@ var targets: [Target] = [
         path: "Tests/Support/FanfareTestSupport", swiftSettings: language),
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
-        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
+        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
         swiftSettings: language),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
@@ -126,6 +132,9 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareQueuesTests", dependencies: ["FanfareModel", "FanfareQueues"],
         path: "Tests/Unit/FanfareQueuesTests", swiftSettings: swiftOfTests),
+    .testTarget(
+        name: "FanfareThreadsTests", dependencies: ["FanfareThreads"], path: "Tests/Unit/FanfareThreadsTests",
+        swiftSettings: swiftOfTests),
     // In `Decided` a shard gets what a decision core has said, and in `Lineups` an app reads what a shard sends.
     .testTarget(
         name: "FanfareFanOutTests", dependencies: stages("FanfareLineup", "FanfareTestSupport"),
@@ -133,10 +142,10 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareLineupTests", dependencies: ["FanfareLineup"], path: "Tests/Unit/FanfareLineupTests",
         swiftSettings: swiftOfTests),
-    // What a server has of keys and certificates: for tests, and for the simulator of APNs.
+    // What a server has, as a listener, keys and certificates: for tests, and for the servers under Load. Nothing that ships listens.
     .target(
-        name: "CryptoTestSupport", dependencies: ["FanfareLoop", "CFanfareOpenSSL"],
-        path: "Tests/Support/CryptoTestSupport", swiftSettings: language),
+        name: "ServerTestSupport", dependencies: ["FanfareLoop", "CFanfareUV", "CFanfareOpenSSL"],
+        path: "Tests/Support/ServerTestSupport", swiftSettings: language),
     .testTarget(
         name: "FanfareTests",
         dependencies: stages(
@@ -156,18 +165,27 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareAPNsTests",
         dependencies: [
-            "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport",
+            "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop", "ServerTestSupport",
             "FanfareTestSupport",
         ],
         path: "Tests/Unit/FanfareAPNsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareFeedsTests", dependencies: ["FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        name: "FanfareFeedsTests",
+        dependencies: ["FanfareFeeds", "FanfareModel", "FanfareThreads", "FanfareDecisions"],
         path: "Tests/Unit/FanfareFeedsTests",
         swiftSettings: swiftOfTests),
     .testTarget(
+        name: "FanfareJSONTests", dependencies: ["FanfareJSON", "FanfareModel"], path: "Tests/Unit/FanfareJSONTests",
+        swiftSettings: swiftOfTests),
+    .testTarget(
+        name: "FanfareTOMLTests", dependencies: ["FanfareTOML", "FanfareModel"], path: "Tests/Unit/FanfareTOMLTests",
+        swiftSettings: swiftOfTests),
+    .testTarget(
         name: "FanfareRulesTests",
-        dependencies: ["FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareDecisions"],
+        dependencies: [
+            "FanfareRules", "FanfareTOML", "FanfareFeeds", "FanfareModel", "FanfareThreads", "FanfareDecisions",
+        ],
         path: "Tests/Unit/FanfareRulesTests",
         swiftSettings: swiftOfTests),
     .testTarget(
@@ -193,7 +211,7 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareHTTP2Tests",
         swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLoopTests", dependencies: ["FanfareLoop", "CFanfareOpenSSL", "CryptoTestSupport"],
+        name: "FanfareLoopTests", dependencies: ["FanfareLoop", "CFanfareOpenSSL", "ServerTestSupport"],
         path: "Tests/Unit/FanfareLoopTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareCLITests",
@@ -247,7 +265,7 @@ if development {
         .target(name: "LoadJSON", path: "Load/json", swiftSettings: language),
         .target(
             name: "APNsSimulator",
-            dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport", "LoadJSON"],
+            dependencies: ["CFanfareNghttp2", "FanfareHTTP2", "FanfareLoop", "ServerTestSupport", "LoadJSON"],
             path: "Load/apns-simulator/Simulator",
             // Its state changes in nghttp2's callbacks, ten per request, on one thread; debug builds and the sanitizers' check that.
             swiftSettings: language
@@ -258,13 +276,13 @@ if development {
             exclude: ["README.md", "Simulator"], swiftSettings: language),
         // A server on this machine as if it were far away.
         .target(
-            name: "Distance", dependencies: ["FanfareModel", "FanfareLoop"], path: "Load/distance/Distance",
-            swiftSettings: language),
+            name: "Distance", dependencies: ["FanfareModel", "FanfareLoop", "ServerTestSupport"],
+            path: "Load/distance/Distance", swiftSettings: language),
         .executableTarget(
             name: "apns-distance", dependencies: ["Distance", "FanfareLoop"], path: "Load/distance",
             exclude: ["Distance", "README.md"], swiftSettings: language),
         .testTarget(
-            name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop"],
+            name: "DistanceTests", dependencies: ["Distance", "FanfareModel", "FanfareLoop", "ServerTestSupport"],
             path: "Tests/Unit/DistanceTests", swiftSettings: swiftOfTests),
         // A program with a store that is killed again and again, and the judge of all its lives.
         .target(
@@ -327,7 +345,7 @@ if development {
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
             name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations", "FanfareTestSupport"),
-            path: "Tests/Season",
+            path: "Tests/System/Season",
             swiftSettings: language),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
@@ -335,7 +353,7 @@ if development {
         .testTarget(
             name: "ApnsSimulatorTests",
             dependencies: [
-                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "CryptoTestSupport", "LoadJSON", "apns-simulator",
+                "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "ServerTestSupport", "LoadJSON", "apns-simulator",
                 "apns-load", "apns-floor", "delivery-judge",
             ],
             path: "Tests/System/ApnsSimulatorTests",
@@ -354,7 +372,7 @@ if development {
             dependencies: stages(
                 "Fanfare", "FanfareReplay", "FanfareAPNs", "FanfareJSON", "FanfareFeeds", "FanfareLoop",
                 "APNsSimulator",
-                "CryptoTestSupport", "CountAllocations", "DeliveryJudge", "LoadJSON", "FanfareTestSupport"),
+                "ServerTestSupport", "CountAllocations", "DeliveryJudge", "LoadJSON", "FanfareTestSupport"),
             path: "Tests/System/FanfareAPNsPeerTests",
             exclude: ["strict_server.py", "Storyboards"], swiftSettings: swiftOfTests),
     ]
@@ -384,6 +402,7 @@ if benchmarks {
 if sanitizing {
     var wanted = [
         "FanfareLoopTests", "FanfareTests", "FanfareReplayTests", "FanfareAPNsPeerTests", "FanfareQueuesTests",
+        "FanfareThreadsTests", "FanfareFeedsTests",
     ]
     var kept: Set<String> = []
     while let name = wanted.popLast() {

@@ -125,7 +125,9 @@ final class Fleet {
     ///
     /// - Returns: `true` if there were claims.
     @discardableResult private func takeFeedback() -> Bool {
-        guard let ticket = shard.takeTicket() else { return false }
+        var ticket: UInt64?
+        shard.drainFeedback { if let claimed = $0.ticket { ticket = claimed } }
+        guard let ticket else { return false }
         shard.apply(.claimed(ticket), at: moment)
         return true
     }

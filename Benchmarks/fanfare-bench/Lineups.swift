@@ -280,7 +280,9 @@ private struct LineupFleet: ~Copyable {
     ///
     /// - Returns: whether there were any.
     private func confirm() -> Bool {
-        guard let ticket = shard.takeTicket() else { return false }
+        var ticket: UInt64?
+        shard.drainFeedback { if let claimed = $0.ticket { ticket = claimed } }
+        guard let ticket else { return false }
         shard.apply(.claimed(ticket), at: moment)
         return true
     }

@@ -60,6 +60,20 @@ private struct Script {
     }
 }
 
+/// One follower of each topic.
+private struct OneEach: InitialActivities {
+    let topics: [TopicID]
+
+    func room(at place: ShardPlace) -> Int { topics.count }
+
+    func read(at place: ShardPlace, _ take: (ShardCommand) -> Void) {
+        for (number, topic) in topics.enumerated() {
+            let token = Fleet.token(UInt64(number))
+            take(.follow(ActivityID(UInt64(number).mixed), .topic(topic), token: token))
+        }
+    }
+}
+
 /// Confined to the thread that calls `run`, but for `Board`.
 private final class Rush: EngineCoreDelegate {
     private let orders: Int
@@ -105,17 +119,11 @@ private final class Rush: EngineCoreDelegate {
         core = try EngineCore(
             loop: loop, shards: 1,
             makeTransports: [
-                { [board] loop, shard, context in
-                    try WatchedTransport(loop, shard, context.clock) { board.note($0, at: $1) }
+                { [board] loop, source, context in
+                    try WatchedTransport(loop, source, context.clock) { board.note($0, at: $1) }
                 }
             ],
-            load: { [ids] shard, _, moment in
-                shard.reserve(activities: ids.count)
-                for (number, id) in ids.enumerated() {
-                    let token = Fleet.token(UInt64(number))
-                    shard.apply(.follow(ActivityID(UInt64(number).mixed), .topic(id), token: token), at: moment)
-                }
-            }, isLive: true)
+            activities: OneEach(topics: ids), isLive: true)
         core.delegate = self
     }
 
@@ -126,7 +134,7 @@ private final class Rush: EngineCoreDelegate {
     }
 
     /// Microseconds, of this share of the pushes.
-    func latency(_ share: Double) -> Int64 { (board.latency.quantile(share) ?? 0) / 1000 }
+    func latency(_ share: Double) -> Int64 { (board.latency.nanoseconds(at: share) ?? 0) / 1000 }
 
     // MARK: The rush
 

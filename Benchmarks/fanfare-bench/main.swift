@@ -39,7 +39,7 @@ func takeText(_ name: String, from arguments: inout [String]) -> String? {
 }
 
 /// Takes the part of the benchmarks of stores that is to run, out of the arguments, and the sizes of it.
-func takeStores(from arguments: inout [String]) -> (part: Stores.Part, sizes: Stores.Sizes)? {
+func takeStores(from arguments: inout [String]) -> (part: Stores.Part, sizes: StoreSizes)? {
     guard let name = takeText("store", from: &arguments) else { return nil }
     guard let part = Stores.Part(rawValue: name) else {
         let names = Stores.Part.allCases.map(\.rawValue).joined(separator: ", ")
@@ -47,9 +47,9 @@ func takeStores(from arguments: inout [String]) -> (part: Stores.Part, sizes: St
         write(STDERR_FILENO, line, line.count)
         exit(2)
     }
-    var sizes = Stores.Sizes()
+    var sizes = StoreSizes()
     for (name, size) in [
-        ("people", \Stores.Sizes.people), ("topics", \.topics), ("followers", \.followers), ("entries", \.entries),
+        ("people", \StoreSizes.people), ("topics", \.topics), ("followers", \.followers), ("entries", \.entries),
         ("rate", \.rate),
         ("seconds", \.seconds),
         ("sweeps", \.sweeps), ("rounds", \.rounds),

@@ -198,9 +198,3 @@ extension Pusher.Allocations {
         return Self(ours: Double(allocations_of_this_thread() - openSSL), openSSL: Double(openSSL))
     }
 }
-
-extension Moment {
-    static func now() -> Moment {
-        Moment(wallMilliseconds: Clock.wallMilliseconds(), monotonicNanoseconds: Clock.monotonicNanoseconds())
-    }
-}

@@ -50,7 +50,10 @@ struct Run {
             ("comparison when everything had arrived", findings.checkedAtSettlements),
         ]
         var met = rounds.met
-        if !met.isEmpty { met.append(("comparison after an app's absence", findings.checkedAfterAbsences)) }
+        if !met.isEmpty {
+            met.append(("comparison after an app's absence", findings.checkedAfterAbsences))
+            met.append(("alert of an app's absence", findings.alertsOfAbsences))
+        }
         for (name, count) in seen + met where count == 0 {
             tell("no \(name) was judged")
             isGood = false
@@ -162,6 +165,7 @@ extension Findings {
                 + "\(CrashCosts.superfluousPerRestart) each may be",
             "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most; "
                 + "\(alertsRepeated) alerts came again after a disk had taken no claims",
+            "alerts of an app's absence: \(alertsOfAbsences) followers, \(alertsAfterAbsences) got theirs when the app was back",
         ]
         for violation in violations { lines += [violation.text] + violation.history.map { "    " + $0 } }
         // The end of a long log says most.

@@ -66,7 +66,7 @@ struct CompareCommand {
             comparison = try Comparison(a, b, figures: figures)
         }
         print(comparison.lines.joined(separator: "\n"))
-        return comparison.isWorse ? LoadCommand.broken : LoadCommand.passed
+        return comparison.isWorse ? ExitStatus.broken : ExitStatus.passed
     }
 
     /// The runs of a result, or of all results in a folder.
@@ -137,7 +137,7 @@ struct CompareCommand {
         }
         process.waitUntilExit()
         // A broken threshold is no obstacle to a comparison.
-        guard process.terminationReason == .exit, process.terminationStatus < LoadCommand.usage else {
+        guard process.terminationReason == .exit, process.terminationStatus < ExitStatus.usage else {
             throw LaboratoryError(
                 "\(([program] + arguments).joined(separator: " ")) failed; run it by itself to see why")
         }

@@ -135,10 +135,10 @@ private final class Engine: @unchecked Sendable {
                 "\(name) was ended by signal \(status) (\(String(cString: strsignal(status)))) before its end")
         }
         switch status {
-        case LoadCommand.passed, LoadCommand.broken:
+        case ExitStatus.passed, ExitStatus.broken:
             guard let run = try LoadResult(file: file).runs.first else { return .death("\(name) has left no run") }
             return .result(run)
-        case LoadCommand.usage: throw LaboratoryError("\(name) could not be carried out, for the reason above")
+        case ExitStatus.usage: throw LaboratoryError("\(name) could not be carried out, for the reason above")
         default: return .death("\(name) ended with status \(status) and without a result")
         }
     }

@@ -3,9 +3,6 @@ import Laboratory
 
 /// The command `fanfare-load`: finds the subcommand and reports a fault in one line on standard error.
 enum LoadCommand {
-    /// Exit status: 0 for a run that passes, 1 for a broken threshold or a worthless run, 2 for a command that cannot be carried out.
-    static let (passed, broken, usage): (Int32, Int32, Int32) = (0, 1, 2)
-
     static let help = """
         fanfare-load: load scenarios through the whole engine, measured and judged.
 
@@ -58,18 +55,18 @@ enum LoadCommand {
             case "list": return try list()
             case "help", "--help", "-h":
                 print(help, terminator: "")
-                return passed
+                return ExitStatus.passed
             case let name: throw UsageError("\(name): no such command")
             }
         } catch let error as UsageError {
             Terminal.complain("\(error.description); fanfare-load --help says more")
-            return usage
+            return ExitStatus.usage
         } catch let error as TOMLError {
             Terminal.show("\(error)\n")
-            return usage
+            return ExitStatus.usage
         } catch {
             Terminal.complain("\(error)")
-            return usage
+            return ExitStatus.usage
         }
     }
 
@@ -77,12 +74,6 @@ enum LoadCommand {
         for scenario in try ScenarioFiles.all() {
             print("\(scenario.name), \(scenario.purpose.time): \(scenario.purpose.question)")
         }
-        return passed
+        return ExitStatus.passed
     }
-}
-
-/// A fault in the command line: what was given, and what would be right.
-struct UsageError: Error {
-    let description: String
-    init(_ description: String) { self.description = description }
 }

@@ -74,20 +74,20 @@ struct PlanCommand {
         let cost = wish.hasLineups ? costs.cpuPerLineupPush : costs.cpuPerPush
         print("costs measured on \(costs.processor): \((cost * 1e6).shortened) us a push")
         print(plan.lines.joined(separator: "\n"))
-        return LoadCommand.passed
+        return ExitStatus.passed
     }
 
     /// Predicts the goals of a result, and compares.
     private func check(_ result: LoadResult, _ costs: MeasuredCosts) throws -> Int32 {
         let check = try PredictionCheck(result, costs)
         print(check.lines.joined(separator: "\n"))
-        return check.passes ? LoadCommand.passed : LoadCommand.broken
+        return check.passes ? ExitStatus.passed : ExitStatus.broken
     }
 
     func calibrate() throws -> Int32 {
         guard !resultFiles.isEmpty else { throw UsageError("calibrate: name results of fanfare-load run --json") }
         try MeasuredCosts(resultFiles.map { try LoadResult(file: $0) }).write(to: costsFile)
         print("costs in \(costsFile)")
-        return LoadCommand.passed
+        return ExitStatus.passed
     }
 }

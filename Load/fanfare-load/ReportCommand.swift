@@ -50,7 +50,7 @@ struct ReportCommand {
                 try Data(text.utf8).write(toFile: file)
             }
         }
-        return LoadCommand.passed
+        return ExitStatus.passed
     }
 
     /// `plot RESULT.json --plot NAME --svg FILE --png FILE`.
@@ -67,13 +67,13 @@ struct ReportCommand {
                 option == "--svg" ? Data(try gnuplot.svg([plot], [.wide])[0][0].file.utf8) : try gnuplot.png(plot)
             try data.write(toFile: file)
         }
-        return LoadCommand.passed
+        return ExitStatus.passed
     }
 
     /// `judge RESULT…`: writes verdicts by the scenario's present thresholds into results of the load that it still is.
     static func judge(_ files: [String]) throws -> Int32 {
         guard !files.isEmpty else { throw UsageError("judge: results are missing") }
-        var status = LoadCommand.passed
+        var status = ExitStatus.passed
         for file in files {
             guard !file.hasPrefix("--") else { throw UsageError("\(file): no such option") }
             var result = try LoadResult(file: file)
@@ -88,7 +88,7 @@ struct ReportCommand {
                     faults: run.verdict.faults, thresholds: scenario.thresholds.map { $0.judge(run.figures) })
                 for broken in result.runs[index].verdict.thresholds where !broken.holds {
                     print("\(scenario.name), run \(index + 1): \(broken.sentence)")
-                    status = LoadCommand.broken
+                    status = ExitStatus.broken
                 }
             }
             try result.write(to: file)
@@ -156,7 +156,7 @@ struct ReportCommand {
         whole.scenario.subscribers = results.reduce(0) { $0 + $1.scenario.subscribers }
         whole.scenario.shards = results.reduce(0) { $0 + $1.scenario.shards }
         try whole.write(to: arguments[place + 1])
-        return run.verdict.passes ? LoadCommand.passed : LoadCommand.broken
+        return run.verdict.passes ? ExitStatus.passed : ExitStatus.broken
     }
 
     /// Writes a page; a missing gnuplot costs its plots, not the page.

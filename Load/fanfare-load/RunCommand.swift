@@ -30,7 +30,7 @@ struct RunCommand {
             if run.verdict.isInterrupted { break }
         }
         if let file = options.htmlFile { try ReportCommand.write(result, html: file) }
-        return result.runs.allSatisfy(\.verdict.passes) ? LoadCommand.passed : LoadCommand.broken
+        return result.runs.allSatisfy(\.verdict.passes) ? ExitStatus.passed : ExitStatus.broken
     }
 
     private func once() throws -> LoadRun {

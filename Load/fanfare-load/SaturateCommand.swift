@@ -47,6 +47,6 @@ struct SaturateCommand {
         if 1..<20 ~= burst {
             print("the \(burst) arrivals of its bursts are multiplied in whole ones, so their rate is rounded")
         }
-        return search.knee == nil ? LoadCommand.broken : LoadCommand.passed
+        return search.knee == nil ? ExitStatus.broken : ExitStatus.passed
     }
 }

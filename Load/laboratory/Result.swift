@@ -140,6 +140,11 @@ package struct Verdict: Codable, Sendable, Equatable {
         }
     }
 
+    /// First words of a fault that is the generator's.
+    static let generatorLate = "generator late"
+    /// First words of a fault that is the engine's: the load was more than it takes.
+    static let engineFull = "engine full"
+
     package var passes: Bool
     /// Faults that make the figures worthless whatever the thresholds say, in one sentence each: `generator late: …`.
     package var faults: [String]
@@ -156,11 +161,11 @@ package struct Verdict: Codable, Sendable, Equatable {
     package var isInterrupted: Bool { faults.contains { $0.contains(Verdict.interrupted) } }
 
     /// Is `true` if the generator was late, so that the load was not the planned one.
-    package var isGeneratorLate: Bool { faults.contains { $0.contains(RunFigures.generatorLate) } }
+    package var isGeneratorLate: Bool { faults.contains { $0.contains(Verdict.generatorLate) } }
 
     /// First fault that is not the load's size, which the generator or the engine could not bring about; `nil` if there is none.
     package var faultBesideLoad: String? {
-        faults.first { !$0.contains(RunFigures.generatorLate) && !$0.contains(RunFigures.engineFull) }
+        faults.first { !$0.contains(Verdict.generatorLate) && !$0.contains(Verdict.engineFull) }
     }
 }
 
@@ -293,6 +298,10 @@ package struct Count: Codable, Sendable, Equatable {
 
 /// Processor time of a thread of the process, or of a program beside it.
 package struct ThreadCost: Codable, Sendable, Equatable {
+    static let coreName = "core"
+    /// Beginning of the names of the shards' threads.
+    static let shardName = "fanfare shard"
+
     package var name: String
     package var cpuSeconds: Double
 

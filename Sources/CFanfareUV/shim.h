@@ -2,7 +2,6 @@
 #include <uv.h>
 #include <sched.h>
 // glibc shows these to _GNU_SOURCE only, which a Swift import of its headers does not define.
-extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set);
 extern int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set);
 // libuv's own function takes any number of arguments, which Swift cannot pass.

@@ -69,7 +69,7 @@ struct DiffCommand {
     }
 
     static let help = """
-        Compares what two sets of rules make of one feed, or two decision logs.
+        Compares the decisions of two sets of rules on one feed, or two decision logs.
 
         usage: fanfare diff --rules A --rules B FEED… [--json]
                fanfare diff LOG_A LOG_B [--json]
@@ -78,10 +78,11 @@ struct DiffCommand {
           --json           one JSON object instead of a table
           --format F, --kickoff T   as in `fanfare replay`
 
-        Of rules: pushes per activity and hour, alerts, how long visible changes waited, and essential events that waited
-        (essential in either set), of which there must be none. Of logs: which events came out differently.
+        The table of two sets of rules has pushes per activity and hour, alerts, the waits of visible changes, and essential
+        events that waited (essential in either set), of which there must be none. That of two logs has the events with different
+        outcomes.
 
-        Exit status: 0 nothing essential waited, or the logs are equal; 1 it did, or they are not; 2 usage.
+        Exit status: 0 nothing essential waited, or the logs are equal; 1 an essential event waited, or the logs differ; 2 usage.
 
         examples:
           fanfare diff --rules built-in --rules rules.toml day.ndjson

@@ -83,9 +83,9 @@ struct ExplainCommand {
     }
 
     static let help = """
-        Tells the story of a topic: each event and timer, what it changed, why it was or was not sent, and what the alert
-        buckets held. Runs of events in which there was nothing to see are one line. Of a lineup: each push, and what the phone
-        shows then, with the topic in the spotlight marked. At the end, what the largest push costs.
+        Tells the story of a topic: each event and timer with its changes, the reason why a push did or did not leave, and the
+        content of the alert buckets. Consecutive events without a visible change are one line. The story of a lineup has each
+        push with the phone's display after it, and marks the topic in the spotlight. The cost of the largest push comes last.
 
         usage: fanfare explain FEED… --topic T [options]
                fanfare explain FEED… --lineup A,B,C [options]
@@ -94,11 +94,11 @@ struct ExplainCommand {
           --topic T        the topic's id
           --lineup A,B,C   ids of the topics that one activity shows, in the person's own order
           --favourite T    the lineup's topic that has the spotlight while nothing happens elsewhere
-          --at TIME        the story until then, and how things stood: what phones showed, and what waited
+          --at TIME        the story until then, the phones' display at that time, and the pending changes
           --all            a line for every event (topics only)
           --rules FILE     instead of the built-in rules
           --format F       native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
-          --kickoff T      when the first half began, for match files without metadata
+          --kickoff T      start of the first half, for match files without metadata
 
         example:
           fanfare generate match-day --output day.ndjson

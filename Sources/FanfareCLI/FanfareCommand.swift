@@ -61,15 +61,15 @@ enum FanfareCommand {
     }
 
     private static let help = """
-        fanfare keeps iOS Live Activities current: it reads live feeds, decides what is worth showing, and fans each
+        fanfare keeps iOS Live Activities current: it reads live feeds, decides which changes are worth showing, and fans each
         update out through Apple's push service.
 
         usage: fanfare COMMAND
 
           replay     plays a recorded or a live feed to subscribers
-          explain    tells the story of a topic: what was sent, what was not, and why
-          preview    draws what people see: every presentation of a card, at a moment or as a story
-          diff       compares what two sets of rules make of a feed, or two decision logs
+          explain    tells the story of a topic: its events, its pushes, and the reasons for both
+          preview    draws every presentation of a card, at a moment or as a story
+          diff       compares the decisions of two sets of rules on a feed, or two decision logs
           generate   makes a feed to replay
           log        shows and checks the log of a store, sets an entry aside
           people     imports, exports, counts, checks and removes the people of a store

@@ -77,14 +77,14 @@ struct GenerateCommand {
                           one per cent of them visible; two goals in one second, a goal cancelled after a video review, a
                           second yellow card, a shoot-out, late and doubled entries
           delivery        twenty orders from the kitchen to the door: places on a map, estimates that waver, cancellations
-          orders          the same, a thousand in two hours
+          orders          a thousand such orders in two hours
           ride            twenty rides, from the search for a driver to the fare
           queue           one restaurant's queue of forty parties, some of which give up
-          subscribers     one a line, each with a token and some with preferences: what replay --subscribers reads
-          --count N       of them (1000000)
-          --topics T,…    that they follow in turn (match/1001 to match/1010, those of match-day)
-          --seed N        another day for every N (1)
-          --output FILE   instead of standard output
+          subscribers     a file for replay --subscribers: one subscriber a line, each with a token, some with preferences
+          --count N       number of subscribers (1000000)
+          --topics T,…    topics that the subscribers follow in turn (match/1001 to match/1010, those of match-day)
+          --seed N        seed; each makes another day (1)
+          --output FILE   writes to this file instead of standard output
 
         examples:
           fanfare generate match-day --seed 7 --output day.ndjson

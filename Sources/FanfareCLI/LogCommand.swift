@@ -116,8 +116,8 @@ struct LogCommand {
     }
 
     static let help = """
-        A store's log has everything that was decided since its last checkpoints: feed events, pieces of a feed that could
-        not be read, the passing of time, the end of a feed, and rules.
+        A store's log has the input of all decisions since its last checkpoints: feed events, pieces of a feed that could not be
+        read, the passing of time, the end of a feed, and rules.
 
         usage: fanfare log show FOLDER [--from POSITION] [--count N]
                fanfare log check FOLDER
@@ -125,8 +125,8 @@ struct LogCommand {
                fanfare log trim FOLDER
 
           show             one line of JSON per entry
-          --from POSITION  begins there (1)
-          --count N        shows so many entries at most
+          --from POSITION  begins at this position (1)
+          --count N        shows at most N entries
           check            reads every entry, checkpoint, claim and completion and their checksums, and counts the entries by kind
           skip             sets an entry aside that is damaged or that the process cannot get past; its topic is paused in its
                            place. Stop the process that uses the store first

@@ -241,8 +241,8 @@ struct PeopleCommand {
     }
 
     static let help = """
-        A store's people are the cards on their phones: which topic or lineup each shows, its token, and what the person
-        wants. Files have a line per card, as those of `fanfare replay --subscribers`.
+        A store's people are the cards on their phones: the topic or lineup of each card, its token, and the person's
+        preferences. Files have a line per card, like those of `fanfare replay --subscribers`.
 
         usage: fanfare people import FOLDER FILE
                fanfare people export FOLDER FILE

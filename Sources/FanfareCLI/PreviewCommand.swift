@@ -305,7 +305,7 @@ extension PreviewCommand {
     static let help = """
         Draws what people see of a topic or a lineup at a moment: the Dynamic Island, the Lock Screen, StandBy, iPad, Smart
         Stack, CarPlay and the Mac's menu bar, with the published sizes and text measured by a font. It is a sketch: the app draws
-        the real card. What does not fit is marked.
+        the real card. The sketch marks elements that do not fit.
 
         usage: fanfare preview FEED… --topic T [options]
                fanfare preview FEED… --lineup A,B,C [options]
@@ -324,8 +324,8 @@ extension PreviewCommand {
           --html FILE      all places as a page
           --png FILE       all places as one picture, made by rsvg-convert
           --story          every update of the feed, as a page for --html
-          --phone FILE     what happens to the card on one phone of the story beside pushes: the app's own updates, and the
-                           person who turns Live Activities off, as lines of JSON
+          --phone FILE     events of the card on the story's phone beside pushes, as lines of JSON: updates by the app itself,
+                           and Live Activities that the person turns off
           --check          looks for faults on all devices in every update until the moment: overflow, low contrast, a logo
                            alone, an empty side, an element that stands elsewhere in expanded than in compact, nothing for a
                            screen reader, a name that is cut, a field that is mistyped; timers count at their longest; without
@@ -337,7 +337,7 @@ extension PreviewCommand {
           --font FILE      the font that measures and draws, instead of Inter: medium; given again, the semibold one
           --rules FILE     instead of the built-in rules
           --format F       native, wyscout, dfl, pwhl, dvw or gtfs-rt; without it, recognised by content
-          --kickoff T      when the first half began, for match files without metadata
+          --kickoff T      start of the first half, for match files without metadata
 
         Exit status: 0 done; 1 with --check, something is wrong; 2 usage.
 

@@ -81,9 +81,10 @@ extension ReplaySummary {
 extension TransportFigures {
     fileprivate var json: JSONValue {
         var seconds = JSONObject()
-        for (limit, held) in zip(Limit.allCases, held) where limit != .nothing {
-            seconds[limit.rawValue] = .double(Double(held) / 1e9)
+        for limit in Limit.allCases where limit != .nothing {
+            seconds[limit.rawValue] = .double(Double(held[limit, default: .zero].nanoseconds) / 1e9)
         }
+        let roundTrip = (roundTrip ?? .zero).nanoseconds
         return [
             "connections": .int(Int64(connections)), "connectionsWanted": .int(Int64(connectionsWanted)),
             "connectionsOpened": .int(Int64(connectionsOpened)),
@@ -107,7 +108,7 @@ extension Freshness {
 extension Histogram {
     /// Count and quantiles in seconds; a quantile is `null` where nothing was measured.
     fileprivate var json: JSONValue {
-        func seconds(_ share: Double) -> JSONValue { quantile(share).map { .double(Double($0) / 1e9) } ?? .null }
+        func seconds(_ share: Double) -> JSONValue { nanoseconds(at: share).map { .double(Double($0) / 1e9) } ?? .null }
         return [
             "count": .int(Int64(clamping: count)), "p50": seconds(0.5), "p99": seconds(0.99), "p999": seconds(0.999),
             "max": seconds(1),

@@ -122,11 +122,11 @@ extension ReplaySummary {
 
 extension Histogram {
     fileprivate var text: String {
-        guard let p50 = quantile(0.5), let p99 = quantile(0.99) else { return "-" }
-        return "p50 \(p50.seconds), p99 \(p99.seconds), max \(max.seconds)"
+        guard let p50 = nanoseconds(at: 0.5), let p99 = nanoseconds(at: 0.99) else { return "-" }
+        return "p50 \(p50.seconds), p99 \(p99.seconds), max \(maxNanoseconds.seconds)"
     }
 
-    fileprivate var p99: String { quantile(0.99)?.seconds ?? "-" }
+    fileprivate var p99: String { nanoseconds(at: 0.99)?.seconds ?? "-" }
 }
 
 extension Int64 {

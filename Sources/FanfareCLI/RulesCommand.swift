@@ -63,15 +63,15 @@ struct RulesCommand {
     }
 
     static let help = """
-        Rules say what people see of a topic kind, what is essential, what may alert, and how long things live.
+        Rules say which fields of a topic kind people see, which changes are essential or may alert, and when topics end.
 
         usage: fanfare rules check FILE…
                fanfare rules show [KIND] [--rules FILE]
 
-          check           reads the files as the engine would: each fault with line, column and what was expected
-          show            prints the rules in force as a file says them, of all kinds or of one: football, hockey, volleyball,
+          check           reads the files as the engine does: each fault with line, column and the expected value
+          show            prints the rules in force as a rules file, of all kinds or of one: football, hockey, volleyball,
                           transit, delivery, ride, queue, generic (topics of no other kind), those of the file, and lineups;
-                          and what content states cost in pushes a second
+                          and the cost of content states in pushes a second
           --rules FILE    rules of this file, beside the built-in ones
 
         Exit status: 0 good; 1 a file has faults; 2 usage.

@@ -36,6 +36,17 @@ struct Agenda: Sendable {
 
     /// Records the deadline that the core's timers hold for a timer kind.
     mutating func arm(_ timer: Timers.Kind, _ deadline: FeedTime?) { deadlines.arm(timer, deadline) }
+
+    /// Describes a deadline by which no timer is set; `nil` if there is none, as there is none between two calls of the core. For tests.
+    func violation() -> String? {
+        for kind in [Timers.Kind.flush, .lapse] {
+            guard let deadline = deadlines[kind] else { continue }
+            guard let armed = deadlines.armed(kind), armed <= deadline else {
+                return "a \(kind) is due at \(deadline), and no timer is set by then"
+            }
+        }
+        return nil
+    }
 }
 
 /// Events that a version carries, in order of arrival. Bounded: surplus events are only counted.

@@ -6,7 +6,7 @@ public struct AlertLimits: Sendable, Hashable {
     public var requested: AlertRule
     /// Bucket of one topic for all its `ordinary` alerts together.
     public var ordinary: TokenBucket.Size
-    /// Bucket of one topic for `essential` alerts whose own bucket is empty. Nothing else draws on it.
+    /// Bucket of one topic for `essential` alerts whose own bucket is empty. No other alert draws on this bucket.
     public var reserved: TokenBucket.Size
 
     /// Creates limits. The defaults let a feed request three alerts at once, and a topic send four ordinary ones.

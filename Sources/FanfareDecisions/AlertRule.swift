@@ -1,14 +1,14 @@
 public import FanfareModel
 
-/// Rules for an alert: how often, for how long, and in which words.
+/// Rules for an alert: its class, its bucket, the time for which it is fresh, and its words.
 public struct AlertRule: Sendable, Hashable {
-    /// Class of the alert. Preferences filter by it, and the highest class rides if an activity missed several alerts.
+    /// Class of the alert. Preferences filter by the class, and a push carries the alert of the highest class if an activity has missed several.
     public var `class`: AlertClass
     /// Bucket of one topic for this kind of alert.
     public var bucket: TokenBucket.Size
     /// Time after the occasion during which the alert may still reach a phone.
     public var freshFor: Duration
-    /// Words of the alert; `nil` uses the reducer's. An occasion that only the rules define has no others.
+    /// Words of the alert; `nil` uses those of the reducer, which has none for an occasion that only the rules define.
     public var words: Words?
 
     /// Text of an alert, made of the state it rides on and the fact that caused it.
@@ -20,7 +20,7 @@ public struct AlertRule: Sendable, Hashable {
         /// Name of a sound file in the app, or `default`; `nil`: no sound.
         public var sound: String?
 
-        /// Creates words. They are filled in when the alert is decided, and the push carries that text.
+        /// Creates words. The core fills in their holes when it decides the alert, and the push carries that text.
         public init(title: Template, body: Template = "", sound: String? = nil) {
             self.title = title
             self.body = body
@@ -28,11 +28,13 @@ public struct AlertRule: Sendable, Hashable {
         }
     }
 
+    /// Creates a rule from the sizes of its bucket.
+    ///
     /// - Parameters:
     ///   - class: weight of the alert beside others.
     ///   - burst: alerts of this kind that one topic may send at once.
     ///   - refill: time after which the topic may send one more.
-    ///   - freshFor: time after which the alert is too late for a phone; its update then goes silently.
+    ///   - freshFor: time after which the alert is too late for a phone; its update then leaves silently.
     ///   - words: title, body and sound; `nil`: the reducer's words, or the feed's.
     public init(_ class: AlertClass, burst: Int, refill: Duration, freshFor: Duration, words: Words? = nil) {
         self.class = `class`

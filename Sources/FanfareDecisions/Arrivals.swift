@@ -59,6 +59,17 @@ struct Arrivals: Sendable {
         lag = FeedLag()
         tenureBeganAt = FeedTime.plausible.lowerBound
     }
+
+    /// Describes a tenure that began after the newest event, a gap without an arrival, or wrong ids; `nil` if there are none. For tests.
+    func violation() -> String? {
+        guard tenureBeganAt == FeedTime.plausible.lowerBound || newestAt.map({ tenureBeganAt <= $0 }) == true else {
+            return "the tenure began at \(tenureBeganAt), and no event is as new"
+        }
+        if let gapMilliseconds, gapMilliseconds < 0 || newestNow == nil {
+            return "a gap of \(gapMilliseconds) ms is usual, after no event or one that came later"
+        }
+        return recentIDs.violation()
+    }
 }
 
 extension Arrivals {

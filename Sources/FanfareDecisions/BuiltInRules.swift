@@ -65,7 +65,7 @@ extension TopicRules {
         // The next stop changes every few minutes, so ten minutes without a change are suspicious.
         pace: Pace(staleAfter: .fixed(.seconds(600))))
 
-    /// Delivery orders. People wait for the last mile; the courier is shown by an initial only.
+    /// Delivery orders. People wait for the last mile; the card shows only the courier's initial.
     public static let delivery = TopicRules(
         reducer: CountingReducer(),
         content: Content(
@@ -91,7 +91,7 @@ extension TopicRules {
             endsWhen: [Condition("status", .oneOf(["delivered", "cancelled"]))], dismissal: .after(.seconds(900))),
         relevance: 50)
 
-    /// Rides. The plate is shown once a car is assigned and the fare when the ride is over, because the Lock Screen is visible to others.
+    /// Rides. The card shows the plate once a car is assigned, and the fare once the ride is over, because others can see the Lock Screen.
     public static let ride = TopicRules(
         reducer: CountingReducer(),
         content: Content(

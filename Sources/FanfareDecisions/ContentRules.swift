@@ -1,8 +1,8 @@
 public import FanfareModel
 
-/// What people see of a topic's state.
+/// Visible part of a topic's content state: rules of its fields, derived fields, and the room beside it in a push.
 public struct ContentRules: Sendable {
-    /// Rules by field; fields without one are visible unchanged.
+    /// Rules by field; a field without a rule is visible unchanged.
     public var fields: [String: FieldRule] { didSet { fieldRules = FieldRules(fields) } }
     /// Short forms and the deep link, derived from other fields and part of the state like them.
     public var derived: DerivedFields

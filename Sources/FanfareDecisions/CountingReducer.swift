@@ -3,8 +3,8 @@ public import FanfareModel
 /// Reducer for topic kinds that the rules alone define: patches make the state, counters add up facts, and selected values of the
 /// newest facts are kept.
 ///
-/// It understands the kinds of facts that it counts, keeps a value of, or names in `facts`. An occasion has the name of its fact's
-/// kind; the occasion of a withdrawal has `Cancelled` appended.
+/// The reducer understands the kinds of facts that it counts, keeps a value of, or names in `facts`. An occasion has the name of its fact's kind; the
+/// occasion of a withdrawal has `Cancelled` appended.
 public struct CountingReducer: Reducer {
     /// Counts the live facts of one kind.
     public struct Counter: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct CountingReducer: Reducer {
         /// Key of the value among the fact's values. A fact without the key leaves the kept value as it was.
         public var value: String
 
-        /// Keeps the value of the newest live fact that has it, whichever of the kinds that fact is of.
+        /// Keeps the value of the newest live fact of these kinds that has the key.
         public init(of facts: Set<String>, value: String) {
             self.facts = facts
             self.value = value

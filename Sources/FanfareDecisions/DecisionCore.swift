@@ -117,7 +117,8 @@ public import FanfareModel
 
     /// Newest publication of each remembered topic, without its alert, in the order in which they were decided.
     package var newestPublications: [Publication] {
-        table.living.compactMap { table[$0].isNewestWithheld ? nil : table[$0].newest }.sorted { $0.serial < $1.serial }
+        table.living.compactMap { table[$0].isNewestWithheld ? nil : table[$0].newest?.silent }
+            .sorted { $0.serial < $1.serial }
     }
 
     /// `newestPublications` as the topics are shown now: newer rules may hide a part.
@@ -484,6 +485,24 @@ public import FanfareModel
         case .flush: return table[place].agenda.deadlines[.flush] == timer.deadline
         case .lapse: return table[place].agenda.deadlines.armed(.lapse) == timer.deadline
         }
+    }
+
+    /// Describes a violated invariant of a topic's parts, or of the timers, between two calls; `nil` if all hold. For tests, because it folds all
+    /// topics anew.
+    package func violation() -> String? {
+        var armed: [Timers.Entry] = []
+        for place in table.living {
+            let topic = table[place]
+            if let violation = topic.fold.violation() ?? topic.arrivals.violation() ?? topic.agenda.violation() {
+                return "topic \(topic.id): \(violation)"
+            }
+            for kind in [Timers.Kind.flush, .lapse] {
+                guard let deadline = topic.agenda.deadlines.armed(kind) else { continue }
+                armed.append(
+                    Timers.Entry(deadline: deadline, birth: topic.birth, place: UInt32(place), kind: kind))
+            }
+        }
+        return timers.violation(armed: armed)
     }
 
     /// Removes stale timers once they outnumber those in use, of which a topic has at most one per kind. A timer goes stale when an

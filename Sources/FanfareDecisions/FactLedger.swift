@@ -50,6 +50,9 @@ struct FactLedger: Sendable {
     mutating func adopt(_ blank: BlankLedger) { if kept.isEmpty { self.blank = blank } }
 
     private mutating func begin() { if kept.isEmpty { kept = [KeptFacts(blank)] } }
+
+    /// Describes facts that contradict their order, their ids or their fold; `nil` if there are none. For tests.
+    func violation() -> String? { kept.first?.violation() }
 }
 
 /// The facts of a ledger that has some. Facts and withdrawals may arrive in any order; the fold is always that of the live facts, in the
@@ -179,6 +182,34 @@ private struct KeptFacts: Sendable {
         let before = known.count
         known = known.filter { _, known in if case .awaited(let at) = known { at > settledUntil } else { true } }
         awaitedCount -= before - known.count
+    }
+
+    func violation() -> String? {
+        guard entries.count <= factsMax, zip(entries, entries.dropFirst()).allSatisfy({ $0 < $1 }) else {
+            return "\(entries.count) facts, at most \(factsMax), are not in the order in which they happened"
+        }
+        let awaited = known.values.count { if case .awaited = $0 { true } else { false } }
+        guard awaited == awaitedCount, known.count == entries.count + awaited, entries.allSatisfy(isKnown) else {
+            return "\(known.count) ids are known of \(entries.count) facts, and \(awaitedCount) awaited ones"
+        }
+        return violationOfFold()
+    }
+
+    /// Returns whether an entry's id is known as what the entry is.
+    private func isKnown(_ entry: LedgerEntry) -> Bool {
+        switch entry {
+        case .fact(let fact): if case .live(let at) = known[BytewiseText(fact.id)] { at == fact.at } else { false }
+        case .withdrawal(let fact, _): if case .withdrawn = known[BytewiseText(fact.id)] { true } else { false }
+        }
+    }
+
+    private func violationOfFold() -> String? {
+        var again = settled
+        for entry in entries { again.fold(entry) }
+        guard EncodedState(again.state) == EncodedState(reducer.state), again.ending == reducer.ending else {
+            return "the fold of \(entries.count) facts is another one than that of their entries"
+        }
+        return nil
     }
 
     /// Returns the position of the first entry that is not `before`, by bisection.

@@ -27,7 +27,7 @@ struct FieldRules: Sendable {
     }
 }
 
-/// Replacement for a field whose value must not leave the engine. Short forms, alerts and deep links are made of the redacted state.
+/// Replacement for a field whose value must not leave the engine. The engine makes short forms, alerts and deep links of the redacted state.
 public struct Redaction: Sendable, Hashable {
     /// Form of the replacement.
     public enum Form: Sendable, Hashable {
@@ -83,7 +83,7 @@ public struct DerivedFields: Sendable, Hashable {
     /// Maximum size of the spoken form; longer text is cut, with `…`.
     public var spokenSizeMax = DerivedFields.spokenSizeMaxDefault
 
-    /// Size of a sentence that is heard in some five seconds.
+    /// Size of a sentence that a screen reader speaks in some five seconds.
     public static let spokenSizeMaxDefault = ByteCount.bytes(120)
     /// Width in digits that fits beside the camera on the narrowest phone.
     public static let widthMaxDefault = ShortForms.widthMax

@@ -256,6 +256,18 @@ struct Fold: Sendable {
         return size > kindRules.stateSizeMax ? size : .zero
     }
 
+    /// Describes a state that follows from nothing, or a field that is hidden and patched; `nil` if there is none. For tests.
+    func violation() -> String? {
+        if let violation = ledger.violation() { return violation }
+        if let key = hidden.first(where: { overlay[$0] != nil }) { return "\(key) is hidden and has a patch" }
+        var again = self
+        again.refreshState()
+        guard EncodedState(again.state) == EncodedState(state), again.isOver == isOver else {
+            return "the state of \(topic) is not that of its facts and patches"
+        }
+        return nil
+    }
+
     func oversize(_ size: ByteCount) -> String {
         "the state of \(topic) would have \(size), at most \(kindRules.stateSizeMax.bytes)"
     }

@@ -1,17 +1,17 @@
 public import FanfareModel
 
-/// Rules for one kind of occasion: how soon it is shown, whether it alerts, and its rank in a lineup.
+/// Rules for one kind of occasion: its urgency, its alert, and its weight in a lineup.
 public struct OccasionRule: Sendable, Hashable {
-    /// Conditions of the occasion, which occurs when a change makes all of them and all `shifts` hold. Without both, the topic kind's
-    /// reducer reports it.
+    /// Conditions of the occasion, which occurs when a change makes all of them and all `shifts` hold. The topic kind's reducer reports an occasion
+    /// that has neither conditions nor shifts.
     public var when: [Condition]
-    /// Distances from the shown values that fields must have moved, too.
+    /// Distances by which fields must also have moved from the shown values.
     public var shifts: [FieldShift]
     /// Shows the occasion at once: inside the minimum interval, along with pending changes.
     public var essential: Bool
-    /// Age beyond which news of this kind gets no update of its own; the next one carries it.
+    /// Age beyond which an occasion of this kind gets no update of its own; the next update carries it.
     public var droppableAfter: Duration?
-    /// Content state key that the occasion is about; `nil` uses the reducer's, or the first of `shifts`, or else of `when`.
+    /// Content state key that the occasion is about; `nil` uses the key that the reducer names, or the first of `shifts`, or else of `when`.
     public var highlight: String?
     /// Relevance of the update that carries the occasion, if greater than the topic's own.
     public var relevance: Int?

@@ -2,8 +2,8 @@ package import FanfareModel
 
 /// Shows a fluctuating number in steps, and moves only on a real change.
 ///
-/// Plain rounding flickers while the value wavers around the border between two steps. If `hysteresis` is more than half a step,
-/// the shown value stays until the true one is that far away, so it is never wrong by more than `hysteresis`.
+/// Plain rounding flickers while the value wavers around the border between two steps. The shown value stays until the true one is `hysteresis` away
+/// if that is more than half a step, so it is never wrong by more than `hysteresis`.
 public struct Quantiser: Sendable, Hashable {
     /// Step, in parts of the value; above 0.
     public let step: Int64

@@ -1,40 +1,40 @@
 public import FanfareModel
 
-/// Folds facts into a content state. Pure: one value per topic, one type per topic kind.
+/// Part of a topic kind that folds facts into a content state. A reducer is pure: the core keeps one value per topic, of one type per topic kind.
 ///
-/// The ledger calls `fold` once per entry, in the order in which the facts happened, and starts again from an earlier value when a
-/// late one arrives. So a reducer needs no handling of late facts, and its state never depends on their order of arrival.
+/// The ledger calls `fold` once per entry, in the order in which the facts happened, and starts again from an earlier value when a late fact arrives.
+/// So a reducer needs no handling of late facts, and its state never depends on their order of arrival.
 public protocol Reducer: Sendable {
-    /// Returns `true` if the reducer uses facts of this kind. Others are not kept.
+    /// Returns `true` if the reducer uses facts of this kind. The ledger keeps no others.
     func understands(factKind: String) -> Bool
     /// Returns the fault of a fact of an understood kind, for people, or `nil` if it can be folded.
     func fault(in fact: Fact) -> String?
     /// Folds the next entry. The ledger passes only facts that `understands` and `fault` accept, each as itself or as its withdrawal.
     mutating func fold(_ entry: LedgerEntry)
-    /// Passes the topic's field rules, for fields that the reducer quantises itself. Called once, before the first `fold`.
+    /// Takes the topic's field rules, for fields that the reducer quantises itself. The core calls it once, before the first `fold`.
     mutating func follow(_ fields: [String: FieldRule])
 
-    /// The reducer's whole memory, as bytes from which `restore` makes an equal reducer; `nil` if it has no serial form. It includes the fields of
-    /// `follow`, for a topic that has facts keeps them when the rules change. An engine with a store writes the bytes into a checkpoint, which may be
-    /// read by a later release of the program.
+    /// The reducer's whole memory, as bytes from which `restore` makes an equal reducer; `nil` if it has no serial form. The memory includes the
+    /// fields of `follow`, because a topic that has facts keeps them when the rules change. An engine with a store writes the bytes into a
+    /// checkpoint, which a later release of the program may read.
     var memory: [UInt8]? { get }
-    /// Takes over the `memory` of a reducer of the same kind. Called on a reducer that has folded nothing.
+    /// Takes over the `memory` of a reducer of the same kind. The core calls it on a reducer that has folded nothing.
     ///
     /// - Returns: `false` if the bytes are not those of such a reducer.
     mutating func restore(_ memory: [UInt8]) -> Bool
 
-    /// Content state of the facts. Flat: no member is an object. Patches are merged over it.
+    /// Content state of the facts, in which no member is an object. The core merges patches over it.
     var state: JSONObject { get }
-    /// Is `true` when there is something to show, so the topic can start without an explicit start.
+    /// Is `true` if the state shows something, so that the topic can begin without an explicit start.
     var isPresentable: Bool { get }
-    /// Reason why the topic is over according to its facts; `nil` while it is not.
+    /// Reason why the topic is over according to its facts; `nil` while the topic is not over.
     var ending: String? { get }
 
-    /// Returns short forms of a state of this kind, used where the rules give none; `nil` uses those of any topic. The state may
-    /// lack fields that the rules hide.
+    /// Returns short forms of a state of this kind, used if the rules have none; `nil` uses those of any topic. The state may lack fields that the
+    /// rules hide.
     func shortForms(of state: JSONObject) -> ShortForms?
 
-    /// Returns the occasion that an entry amounts to. Called after `entry` was folded; `before` and `shown` are the topic's state
+    /// Returns the occasion that an entry amounts to. The core calls it after it has folded `entry`; `before` and `shown` are the topic's state
     /// without and with it.
     func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion?
 }

@@ -78,4 +78,14 @@ struct Timers: Sendable {
 
     /// Keeps only the timers that are still wanted.
     mutating func keep(_ isWanted: (Entry) -> Bool) { heap.keep(isWanted) }
+
+    /// Describes a timer that would fire too late, or one that a topic counts on and that is missing; `nil` if there is none. For tests.
+    ///
+    /// - Parameter armed: the timers that topics count on.
+    func violation(armed: [Entry]) -> String? {
+        if let violation = heap.violation() { return violation }
+        let held = Dictionary(grouping: heap.elements, by: \.birth)
+        let missing = armed.first { held[$0.birth]?.contains($0) != true }
+        return missing.map { "topic \($0.birth) counts on a \($0.kind) at \($0.deadline), for which no timer is set" }
+    }
 }

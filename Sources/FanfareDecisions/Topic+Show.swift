@@ -132,7 +132,7 @@ extension Topic {
             scheduledAt: kindRules.rules.schedule(of: visible.state, shownSince: started),
             isRepublished: waiting.republishes)
         context.replaced = newest
-        newest = publication.alert == nil ? publication : publication.silent
+        newest = publication
         isNewestWithheld = false
         decisions.append(.publish(publication))
         context.draft.outcome = .published

@@ -13,8 +13,8 @@ struct Topic: Sendable {
     var agenda = Agenda()
     var orders = TopicOrders()
     var governor = AlertGovernor()
-    /// Newest publication under the topic's id, without its alert; `nil` before the first. A topic that begins afresh keeps it: people who
-    /// have not got the end of the tenure before still get it.
+    /// Newest publication under the topic's id; `nil` before the first. A topic that begins afresh keeps it: people who have not got the end
+    /// of the tenure before still get it. It may have an alert, which a restart does not send, and which a checkpoint does not keep.
     var newest: Publication?
     /// Is `true` if a restart is not to send `newest`, because phones may have a later version that is not known any more.
     var isNewestWithheld = false

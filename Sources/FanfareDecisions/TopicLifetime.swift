@@ -1,9 +1,9 @@
 public import FanfareModel
 
-/// When a topic begins and ends, what then becomes of its card, and until when the topic is remembered.
+/// Lifetime of a topic: its beginning, its end, the dismissal of its card, and the time for which the core remembers it.
 public struct TopicLifetime: Sendable, Hashable {
-    /// Conditions under which the topic has begun; all must hold for its state. Until then it has no spotlight in a lineup. Empty:
-    /// it begins with its first state.
+    /// Conditions under which the topic has begun; all must hold for its state. A topic that has not begun gets no spotlight in a lineup. Empty: the
+    /// topic begins with its first state.
     public var beginsWhen: [Condition]
     /// Silence of the feed after which a topic that has not begun ends. Line-ups come hours before a kick-off, and a fixture is
     /// known for days.
@@ -15,12 +15,12 @@ public struct TopicLifetime: Sendable, Hashable {
     public var endsAfterSilence: Duration
     /// Time for which the card stays after the topic's end.
     public var dismissal: Dismissal
-    /// Time for which a topic is remembered after its end was dismissed. Late events are recognised until then; afterwards its id
-    /// denotes a new topic.
+    /// Time for which the core remembers a topic after the dismissal of its end, and recognises late events. The topic's id denotes a new topic after
+    /// that.
     public var forgetAfter: Duration
-    /// Effect of a feed on an ended topic that is still remembered: whether the topic can begin again.
+    /// Effect of a feed on an ended topic that the core still remembers: the topic may begin again, or may not.
     public var reopens: Reopening
-    /// Renews an activity that has lasted the system's 8 hours (rule L1), if the engine can start one; otherwise it ends.
+    /// Renews an activity that has lasted the system's 8 hours (rule L1) if the engine can start a successor; the activity ends otherwise.
     public var renews: Bool
 
     /// Creates a lifetime. By default a topic begins with its first state, ends when its feed says so or is silent for a day, and
@@ -44,7 +44,7 @@ public struct TopicLifetime: Sendable, Hashable {
 
 /// Ways in which a feed can begin an ended topic again.
 public enum Reopening: String, Sendable, CaseIterable {
-    /// The topic cannot begin again until it is forgotten.
+    /// The topic cannot begin again until the core has forgotten it.
     case never
     /// A start begins the topic as if it were new: a table's number that is given to the next guests.
     case afresh

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// How often a topic changes on phones, and which delays of its feed are normal.
+/// Pace of a topic: the times between its updates on phones, and the delays of its feed that are normal.
 public struct TopicPace: Sendable, Hashable {
     /// Minimum time between visible changes that are not essential (rule U5).
     public var minimumInterval: Duration
@@ -33,7 +33,7 @@ public enum StaleAfter: Sendable, Hashable {
     public struct Bounds: Sendable, Hashable {
         /// Lower bound, however fast the feed is.
         public let atLeast: Duration
-        /// Upper bound, however slow the feed is; also used while it has no rhythm.
+        /// Upper bound, however slow the feed is; also used while the feed has no rhythm.
         public let atMost: Duration
 
         /// Creates bounds. A negative `atLeast` counts as zero, and an `atMost` below it as equal to it.

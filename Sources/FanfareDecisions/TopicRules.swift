@@ -9,7 +9,7 @@ public import FanfareModel
 public struct TopicRules: Sendable {
     /// Rules of the content state.
     public typealias Content = ContentRules
-    /// Limits beside those of the occasions.
+    /// Limits on alerts, beside those of the occasions.
     public typealias Alerts = AlertLimits
     /// Rules of the times between updates.
     public typealias Pace = TopicPace
@@ -18,7 +18,7 @@ public struct TopicRules: Sendable {
 
     /// Reducer without facts, copied for each topic.
     public var reducer: any Reducer
-    /// What people see of the state: rules of its fields, derived fields, and room beside it in a push.
+    /// Visible part of the state: rules of its fields, derived fields, and the room beside it in a push.
     public var content: Content
     /// Rules of the occasions that deserve attention. A kind without a rule is an ordinary change.
     public var occasions: [OccasionKind: OccasionRule] { didSet { triggers = TopicRules.triggers(of: occasions) } }
@@ -26,12 +26,12 @@ public struct TopicRules: Sendable {
     public var alerts: Alerts
     /// Times between updates, until a card looks old, and until an event is late.
     public var pace: Pace
-    /// When the topic begins, ends, begins again and is forgotten.
+    /// Beginning and end of the topic, its next beginning, and the time for which the core remembers it.
     public var lifetime: Lifetime
-    /// Field with the date for which the topic is scheduled, such as a kick-off, by which lineups may order it; a topic whose state lacks
-    /// it has no such time yet. `nil`: the topic is scheduled for the time of its first version.
+    /// Field with the date for which the topic is scheduled, such as a kick-off, by which lineups may order it; a topic whose state lacks the field
+    /// is not scheduled yet. `nil`: the topic is scheduled for the time of its first version.
     public var scheduledAt: String?
-    /// Priority requested for an update that is neither essential nor alerting; others request `immediate`.
+    /// Priority requested for an update that is neither essential nor alerting; other updates request `immediate`.
     public var priority: Priority
     /// Weight of the topic beside others on one phone, 0–100 (rule U7). An occasion may raise it for its own update. `nil`: the
     /// system decides.

@@ -184,9 +184,9 @@ package final class Shard: DeliverySource {
                     id: id, audience: key, token: token, preferences: preferences, startedAt: startedAt,
                     earlier: earlier), at: moment)
         case .start(let request, let key): starter.start(request, key, at: moment)
-        case .prefer(let id, let preferences):
+        case .setPreferences(let id, let preferences):
             if let slot = lifecycle.slot(of: id) {
-                lifecycle.prefer(preferences, for: slot)
+                lifecycle.setPreferences(preferences, for: slot)
             } else {
                 reporter.refuse(id, .unknownActivity)
             }
@@ -202,7 +202,7 @@ package final class Shard: DeliverySource {
         case .reportDisposition(let number, let id, let topic, let cause):
             reporter.answer(disposition(of: cause, in: topic, for: id, at: moment), number)
         case .checkRemoval(let bits, let token): lifecycle.checkRemoval(of: ActivityID(bits), token: token)
-        case .trustDeadAnswers: reporter.report(retries.quarantine.overrule())
+        case .confirmDeadTokens: reporter.report(retries.quarantine.overrule())
         case .reportQuiet(let request):
             settling.ask(request)
             reportIfQuiet()
@@ -270,9 +270,7 @@ package final class Shard: DeliverySource {
         let answer =
             isQuiet
             ? settling.takeAll(isComplete: membership.counts.refused == 0)
-            : settling.takeSettled(
-                membership.audiences.rows, membership.store.activities, unvisited: { membership.lineups.unvisited() },
-                duePush: { lifecycle.duePush(of: $0) })
+            : settling.takeSettled(ShardSurvey(membership: membership, lifecycle: lifecycle))
         if let answer { reporter.report(answer, statistics) }
     }
 

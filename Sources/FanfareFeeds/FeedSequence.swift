@@ -1,16 +1,17 @@
-import Dispatch
 public import FanfareModel
+import FanfareThreads
 
-/// One feed, merged from several files and folders, for tasks. A dispatch queue of the sequence reads it as a `Feed`, so that no thread of the tasks'
-/// pool waits for a file. Each item costs a hop to that queue; a program that reads millions of them has a `Feed` on a thread of its own.
+/// One feed, merged from several files and folders, for tasks. A thread of the sequence reads it as a `Feed`, up to 256 items ahead, so that no
+/// thread of the tasks' pool waits for a file.
 ///
 ///     for await (now, item) in try await FeedSequence(paths: ["matches/"]) { … }
 ///
-/// A sequence is read once: a second loop continues where the first one stopped, and loops over copies share the items. The files are closed when
-/// the last copy is gone, or after the last item.
+/// A sequence is read once: a second loop continues where the first one stopped, and loops over copies share the items. A task that is cancelled
+/// while it waits gets `nil`, and the item that comes is for the next call.
 ///
-/// A file system that hangs, or a pipe that nobody writes, keeps a worker of Dispatch, of which a process has some hundreds. A task that is cancelled
-/// while it waits gets the item that comes. Where no thread can be created, the sequence waits until one can.
+/// A sequence has one thread, however many tasks wait. The thread closes the files and ends after the last item, or once all copies of the sequence
+/// and all iterators are gone. A read that blocks at that moment, because a file system hangs or nobody writes to a pipe, keeps the thread until it
+/// returns; the end of the process does not wait for it.
 public struct FeedSequence: AsyncSequence, Sendable {
     /// A piece of the feed, and the log time at which it arrives when the feed is replayed.
     public typealias Element = (now: FeedTime, item: FeedItem)
@@ -21,12 +22,12 @@ public struct FeedSequence: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let reader: FeedReader
 
-        /// - Returns: the next item in log order; `nil` after the last one, and for a task that was cancelled before the call.
-        public mutating func next() async -> FeedSequence.Element? { await reader.next() }
+        /// Returns the next item in log order; `nil` after the last one, and for a cancelled task.
+        public mutating func next() async -> FeedSequence.Element? { await reader.ahead.next() }
 
-        /// Returns the next item in log order, on any actor; `nil` after the last one, and for a task that was cancelled before the call.
+        /// Returns the next item in log order, on any actor; `nil` after the last one, and for a cancelled task.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> FeedSequence.Element? {
-            await reader.next()
+            await reader.ahead.next()
         }
     }
 
@@ -35,53 +36,55 @@ public struct FeedSequence: AsyncSequence, Sendable {
 
     private let reader: FeedReader
 
+    private static let aheadMax = 256
+
     /// Opens every file and reads up to its first event, as `Feed.init` does, while the task suspends. A cancelled task still waits.
     ///
     /// - Parameters:
     ///   - paths: files and folders. A pipe is read as lines of the native format.
     ///   - options: format, kick-off and sizes.
-    /// - Throws: `FeedError` as for a `Feed`.
+    /// - Throws: `FeedError` as for a `Feed`, or because no thread can be created.
     public init(paths: [String], options: FeedOptions = FeedOptions()) async throws(FeedError) {
-        let reader = FeedReader()
-        skippedFiles = try await reader.open(paths, options).get()
-        self.reader = reader
+        try await self.init(paths: paths, options: options) { (read) throws(ThreadError) in
+            try DetachedThread.start(name: "feed", read)
+        }
+    }
+
+    /// - Parameter start: runs a call that blocks on a thread for it.
+    init(
+        paths: [String], options: FeedOptions,
+        start: @Sendable (_ read: @escaping @Sendable () -> Void) throws(ThreadError) -> Void
+    ) async throws(FeedError) {
+        let ahead = ReadAhead<Element>(limit: FeedSequence.aheadMax)
+        let opened: Result<[String], FeedError> = await withCheckedContinuation { continuation in
+            do throws(ThreadError) {
+                try start {
+                    do throws(FeedError) {
+                        let feed = try Feed(paths: paths, options: options)
+                        continuation.resume(returning: .success(feed.skippedFiles))
+                        ahead.fill { feed.next() }
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+            } catch {
+                let fault = FeedError(path: paths.joined(separator: ", "), reason: error.description)
+                continuation.resume(returning: .failure(fault))
+            }
+        }
+        skippedFiles = try opened.get()
+        reader = FeedReader(ahead)
     }
 
     /// Returns an iterator that shares the items with all others.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
 }
 
-/// A feed on a queue of its own, which closes its files after the last item.
-///
-/// `Sendable` is unchecked because the compiler cannot know that only blocks of the queue touch the feed.
-private final class FeedReader: @unchecked Sendable {
-    private let queue = DispatchQueue(label: "fanfare feed")
-    private var feed: Feed?
+/// The tasks' end of the items, which the reading thread does not keep alive.
+private final class FeedReader: Sendable {
+    let ahead: ReadAhead<FeedSequence.Element>
 
-    /// - Returns: the files that are not feeds.
-    func open(_ paths: [String], _ options: FeedOptions) async -> Result<[String], FeedError> {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                do throws(FeedError) {
-                    let opened = try Feed(paths: paths, options: options)
-                    feed = opened
-                    continuation.resume(returning: .success(opened.skippedFiles))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-        }
-    }
+    init(_ ahead: ReadAhead<FeedSequence.Element>) { self.ahead = ahead }
 
-    /// - Returns: the next item; `nil` after the last one, and for a task that was cancelled before the call.
-    func next() async -> FeedSequence.Element? {
-        guard !Task.isCancelled else { return nil }
-        return await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                let item = feed?.next()
-                if item == nil { feed = nil }
-                continuation.resume(returning: item)
-            }
-        }
-    }
+    deinit { ahead.abandon() }
 }

@@ -5,7 +5,7 @@
 ///         typealias ContentState = LineupContentState<Match>
 ///     }
 ///
-/// The keys are fixed; later versions may add some. Its decoder must be a default `JSONDecoder`, because ActivityKit's is.
+/// The keys are fixed; later versions may add some. The decoder must be a default `JSONDecoder`, because ActivityKit's is.
 ///
 /// - Parameter State: content state of one topic, the same as in an activity of this topic alone.
 public struct LineupContentState<State: TopicContentState>: Codable, Hashable, Sendable {
@@ -62,7 +62,7 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
         }
     }
 
-    /// Topics in the person's own order, which events never change; by the schedule if the rules say so.
+    /// Topics in the person's own order, or by the schedule if the rules say so; events never change the order.
     public var topics: [Topic]
     /// Topic in the spotlight; missing only if its state is too large to be shown beside anything else.
     public var spotlight: Spotlight?
@@ -70,7 +70,7 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
     public var highlight: String?
     /// Address that a tap opens: the spotlight's deep link.
     public var link: String?
-    /// Number of topics left out for lack of room. The JSON has it only if it is not 0.
+    /// Number of topics left out for lack of room. The JSON has the member only if the number is not 0.
     public var more: Int
 
     /// Creates a state, for previews and tests.
@@ -119,6 +119,8 @@ public struct LineupContentState<State: TopicContentState>: Codable, Hashable, S
 ///         }
 ///     }
 public protocol TopicContentState: Codable, Hashable, Sendable {
+    /// Decodes the state of a topic of this kind.
+    ///
     /// - Parameters:
     ///   - kind: the topic's kind, such as `football`.
     ///   - decoder: a decoder for the state, not for the lineup around it.
@@ -128,5 +130,7 @@ public protocol TopicContentState: Codable, Hashable, Sendable {
 
 extension TopicContentState {
     /// Decodes the state whatever the kind, for lineups of one kind only.
+    ///
+    /// - Throws: errors of the decoder.
     public init(ofKind kind: String, from decoder: any Decoder) throws { try self.init(from: decoder) }
 }

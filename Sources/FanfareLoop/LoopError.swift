@@ -50,7 +50,7 @@ package struct LoopError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension LoopError {
     /// Converts a libuv code; the only place that does.
-    init(code: CInt, call: String, place: String? = nil) {
+    package init(code: CInt, call: String, place: String? = nil) {
         let reason =
             switch uv_errno_t(code) {
             case UV_EOF: "closed by the peer"

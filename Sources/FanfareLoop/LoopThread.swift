@@ -1,4 +1,5 @@
 internal import CFanfareUV
+internal import FanfareThreads
 
 #if canImport(Glibc)
 internal import Glibc
@@ -39,9 +40,7 @@ package final class LoopThread {
     /// Names the calling thread.
     ///
     /// - Parameter name: shown by debuggers and `top`; Linux keeps 15 bytes of it.
-    package static func nameCurrent(_ name: String) {
-        unsafe pthread_setname_np(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
-    }
+    package static func nameCurrent(_ name: String) { ThreadName.set(name) }
 
     /// Blocks until the body has returned and the loop is closed. A second call does nothing.
     package func join() {

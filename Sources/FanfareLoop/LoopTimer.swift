@@ -34,7 +34,7 @@ package final class LoopTimer: Handle {
 
     override func turnEnded() { onTurnEnd?() }
 
-    override func willClose() {
+    package override func willClose() {
         handler = nil
         onTurnEnd = nil
     }

@@ -4,7 +4,9 @@ internal import CFanfareUV
 ///
 /// Confined to its loop's thread. libuv holds one retain of the object from a successful start until the close callback, so
 /// a handle lives on when the program drops its own reference; only `close()` or the loop's `close()` ends it.
-@safe package class RawHandle {
+///
+/// `open`, because no class of another module can inherit from a `package` class; nobody outside of the package can make one.
+@safe open class RawHandle {
     /// Memory of the `uv_..._t`. Owned; freed with the object, which libuv's retain keeps until its close callback.
     let memory: UnsafeMutableRawPointer
     package private(set) final var isClosed = false
@@ -15,7 +17,7 @@ internal import CFanfareUV
 
     deinit { unsafe memory.deallocate() }
 
-    final func pointer<Raw>(_: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
+    package final func pointer<Raw>(_: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
         unsafe memory.assumingMemoryBound(to: Raw.self)
     }
 
@@ -33,7 +35,7 @@ internal import CFanfareUV
     }
 
     /// Drops the subclass's callbacks, and with them the objects that they captured.
-    func willClose() {}
+    open func willClose() {}
 
     /// Does the work that was deferred to the end of the loop's turn. Not called on a closed handle.
     func turnEnded() {}
@@ -49,7 +51,7 @@ internal import CFanfareUV
 }
 
 /// Returns the Swift object of a libuv handle. Its type is known, because only one class registers each callback.
-func owner<Owner: RawHandle>(_ handle: UnsafeMutableRawPointer?, as: Owner.Type = Owner.self) -> Owner {
+package func owner<Owner: RawHandle>(_ handle: UnsafeMutableRawPointer?, as: Owner.Type = Owner.self) -> Owner {
     // `adopt` set the data before any callback was registered, and libuv's retain keeps the object until the close callback.
     let data = unsafe uv_handle_get_data(handle!.assumingMemoryBound(to: uv_handle_t.self))!
     return unsafe unsafeDowncast(Unmanaged<RawHandle>.fromOpaque(data).takeUnretainedValue(), to: Owner.self)

@@ -37,7 +37,7 @@ package final class SignalWatcher: Handle {
         unsafe uv_unref(pointer())
     }
 
-    override func willClose() { handler = nil }
+    package override func willClose() { handler = nil }
     fileprivate func fire() { handler?() }
 }
 

@@ -1,4 +1,5 @@
 internal import CFanfareUV
+internal import FanfareThreads
 internal import Synchronization
 
 /// Lets other threads wake the loop. Signals coalesce: one call of the handler may stand for many signals.
@@ -15,7 +16,7 @@ package final class Wakeup: Handle {
         unsafe signal.state.open(pointer())
     }
 
-    override func willClose() {
+    package override func willClose() {
         signal.state.shut()
         handler = nil
     }

@@ -2,12 +2,12 @@
 ///
 /// Two ids are equal if their texts are, and a string literal can stand for one: `ActivityID("anna-card")`, `activity: "anna-card"`. The engine
 /// compares 64 bits of the text, hashed under a key that the process draws when it starts: among ten million activities, two ids collide with a
-/// chance of 1 in 370,000, even if an attacker chooses them. It keeps the text beside the activity's token, which takes the text's length and at most
+/// chance of 1 in 370,000, even if an attacker chooses them. The engine keeps the text beside the activity's token, in the text's length and at most
 /// 8 bytes more, and its answers contain the text.
 public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The 64 bits. They mean nothing outside the process that made them.
     @usableFromInline package let rawValue: UInt64
-    /// The text from which the id was made. It takes no part in comparisons.
+    /// Text of the id. Comparisons leave it out.
     ///
     /// The engine's answers contain the text, with three exceptions, for which it is `nil`: an activity that is named by its token because it has no
     /// id, an activity from a subscriber file, and a text of more than 256 bytes.

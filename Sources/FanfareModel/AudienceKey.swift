@@ -2,8 +2,8 @@
 public enum AudienceKey: Hashable, Sendable {
     /// One topic: all its followers are one audience.
     case topic(TopicID)
-    /// A lineup, in the person's own order. Equal selections share one audience; if the rules order lineups by the schedule, so do selections
-    /// of the same topics and favourite in any order.
+    /// A lineup, in the person's own order. Equal selections share one audience, and so do selections of the same topics and favourite in any order
+    /// if the rules order lineups by the schedule.
     ///
     /// The spotlight rests on `favourite` while that topic is live.
     case lineup([TopicID], favourite: TopicID? = nil)

@@ -59,7 +59,7 @@ public struct DecisionRecord: Sendable, Equatable {
 }
 
 extension DecisionRecord {
-    /// Creates a record for a program's tests; the engine creates its own. All other properties are set afterwards.
+    /// Creates a record for a program's tests; the engine creates its own. A test sets all other properties afterwards.
     public init(origin: Origin, topic: TopicID?, now: FeedTime, kind: String, outcome: Outcome, reason: String) {
         self.init(origin: origin, topic: topic, at: nil, now: now, kind: kind, outcome: outcome, reason: reason)
     }

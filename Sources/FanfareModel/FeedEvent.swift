@@ -1,5 +1,5 @@
-/// Id of a topic: a match, an order, a trip. Path-like, for example `match/2500092`; parts with `/`, spaces or non-ASCII characters
-/// are percent-encoded.
+/// Id of a topic: a match, an order, a trip. An id looks like a path, for example `match/2500092`; parts with `/`, spaces or non-ASCII characters are
+/// percent-encoded.
 public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     /// The id as the feed, the decision log and rules files spell it.
     public let rawValue: String
@@ -21,7 +21,7 @@ public struct TopicID: Hashable, Sendable, CustomStringConvertible {
     package static func precedes(_ a: TopicID, _ b: TopicID) -> Bool {
         a.rawValue.utf8.lexicographicallyPrecedes(b.rawValue.utf8)
     }
-    /// Feeds the text to the hasher. Swift keys it per process, so attackers cannot choose ids that collide.
+    /// Hashes the text. Swift keys the hash per process, so attackers cannot choose ids that collide.
     @inlinable public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
     /// Id that stands for all topics in an operator's order in a feed, or for all of the kind that the order names. No topic has this id.
@@ -56,17 +56,17 @@ public struct TopicKind: Hashable, Sendable, CustomStringConvertible {
     public static let generic = TopicKind("generic")
 }
 
-/// Something that happened in a topic. Facts are folded as a set: their order of arrival does not matter, and each can be withdrawn
-/// at any time, even before it arrives.
+/// Something that happened in a topic. The core folds facts as a set: their order of arrival does not matter, and the withdrawal of a fact may come
+/// at any time, even before the fact.
 public struct Fact: Hashable, Sendable {
     /// Id from the provider. A second fact with the same id is a `duplicate`. A retraction names the fact by this id, and the id is the cause of the
     /// fact's alert.
     public let id: String
     /// Kind of the fact, as the topic's reducer knows it: `goal`, `card`, `period`, `position`, …
     public let kind: String
-    /// Time at which the fact happened, by the provider's clock. Facts are folded in this order.
+    /// Time at which the fact happened, by the provider's clock. The ledger folds facts in the order of these times.
     public let at: FeedTime
-    /// Values for the reducer of the topic's kind: a goal's `side`, a card's `player`. Unknown members are ignored.
+    /// Values for the reducer of the topic's kind: a goal's `side`, a card's `player`. The reducer ignores unknown members.
     public let values: JSONObject
 
     /// Creates a fact without checks. The core records values that the topic's reducer cannot fold as `rejected`, and a kind that
@@ -168,7 +168,7 @@ public struct FeedEvent: Sendable, Hashable {
         case nothing
         /// Merges values into the state: a JSON Merge Patch with absolute values.
         case patch(JSONObject)
-        /// Replaces the whole content state. Members that it lacks are removed, whether they came from patches or facts.
+        /// Replaces the whole content state. Members that the new state lacks disappear, whether they came from patches or facts.
         case contentState(JSONObject)
         /// Adds a fact, which the reducer of the topic's kind folds.
         indirect case fact(Fact)
@@ -183,7 +183,7 @@ public struct FeedEvent: Sendable, Hashable {
     public enum Operation: String, Sendable, Hashable, CaseIterable {
         /// Demotes alerts until `unmute`.
         case mute
-        /// Lets the rules grant alerts again. Demoted alerts are not sent.
+        /// Lets the rules grant alerts again. Alerts that were demoted stay silent.
         case unmute
         /// Shows nothing until `resume`, except an end, which is shown at once.
         case pause
@@ -209,7 +209,7 @@ public struct FeedEvent: Sendable, Hashable {
     public var topicKind: TopicKind?
     /// Event time, by the provider's clock. It may go back within a topic; the rules define how far back is late.
     public var at: FeedTime
-    /// Number of the event within its topic, counting up, if the feed numbers its patches; older patches are dropped.
+    /// Number of the event within its topic, counting up, if the feed numbers its patches; the core drops older patches.
     public var seq: UInt64?
     /// Beginning or end of the topic; `nil` if the event is neither of them.
     public var lifecycle: Lifecycle?
@@ -283,7 +283,7 @@ extension FeedEvent {
     }
 }
 
-/// A line or record that could not become an event. It is reported once, with its place, and the feed continues.
+/// A line or record that could not become an event. A program gets it once, with its place, and the feed continues.
 public struct FeedRejection: Sendable, Hashable, CustomStringConvertible {
     /// `file:line`, or `file` with the record's position in a format without lines.
     public let place: String

@@ -7,7 +7,7 @@ public enum JSONValue: Hashable, Sendable {
     case bool(Bool)
     /// A number without fraction and exponent that fits in 64 bits.
     case int(Int64)
-    /// Any other number. JSON has neither NaN nor infinity; they are written as `null`.
+    /// Any other number. JSON has neither NaN nor infinity; the canonical form writes both as `null`.
     case double(Double)
     /// A text, without JSON's quotes and escapes.
     case string(String)

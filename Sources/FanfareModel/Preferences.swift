@@ -11,7 +11,7 @@ public enum AlertMask: UInt8, Sendable, Hashable, CaseIterable {
     @inlinable package func passes(_ class: AlertClass) -> Bool { `class`.rawValue >= rawValue }
 }
 
-/// A person's choices for an activity (rule A5): wanted alerts, quiet hours, and the app's frequent updates. Takes four bytes per
+/// A person's choices for an activity (rule A5): wanted alerts, quiet hours, and the app's frequent updates. Preferences take four bytes per
 /// activity.
 public struct Preferences: Sendable, Hashable {
     /// A daily window in which only some alerts, or none, are given. Updates still come, silently.

@@ -8,11 +8,11 @@ public enum Priority: UInt8, Sendable, Comparable {
     public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Weight of an alert beside others: if an activity missed several, the next push carries the newest of the highest class.
+/// Weight of an alert beside others: the next push carries the newest alert of the highest class if an activity has missed several.
 public enum AlertClass: UInt8, Sendable, Comparable {
-    /// Worth a look: a card, a substitution. Shares the topic's bucket with all others of the class.
+    /// Alert that is worth a look: a card, a substitution. It shares the topic's bucket with all others of the class.
     case ordinary = 0
-    /// Must not be missed: a goal, its cancellation, full time. Has a bucket of its own.
+    /// Alert that people must not miss: a goal, its cancellation, full time. It has a bucket of its own.
     case essential = 1
     /// Returns `true` if `b` goes first when one push can carry only one of them.
     public static func < (a: AlertClass, b: AlertClass) -> Bool { a.rawValue < b.rawValue }
@@ -337,9 +337,9 @@ private struct SmallDuration: Sendable {
 }
 
 extension Publication {
-    /// The publication without its alert.
+    /// The publication without its alert; the same one if it has none.
     package var silent: Publication {
-        copy(serial: serial, isRepublished: isRepublished, scheduledAt: scheduledAt)
+        alert == nil ? self : copy(serial: serial, isRepublished: isRepublished, scheduledAt: scheduledAt)
     }
 
     /// Returns a silent copy to be sent once more to all activities.

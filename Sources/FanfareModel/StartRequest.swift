@@ -1,8 +1,8 @@
-/// Request to start an activity on a phone by a push (push-to-start). Immutable and shared.
+/// Request to start an activity on a phone by a push (push-to-start). A request is immutable and shared.
 public final class StartRequest: Sendable, Hashable {
     /// Id of the activity in the app. The attributes contain it, so that the app can report the update token under it.
     public let activity: String
-    /// Start token, raw bytes (not hex), at most 512. Addresses a device and the attributes' type. A secret.
+    /// Start token, raw bytes (not hex), at most 512. The token addresses a device and the attributes' type, and is a secret.
     public let token: [UInt8]
     /// Name of the app's attributes struct, exactly as in the app.
     public let attributesType: String

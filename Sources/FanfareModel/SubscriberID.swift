@@ -1,4 +1,4 @@
-/// Install of an app, identified by the backend's own id. Commands for one subscriber are carried out in their order.
+/// Install of an app, identified by the backend's own id. The engine carries out the commands for one subscriber in their order.
 public struct SubscriberID: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// Id as the backend spells it; any text is valid.
     public let rawValue: String

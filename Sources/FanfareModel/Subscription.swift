@@ -10,7 +10,7 @@ public struct Subscription: Sendable, Hashable {
     public var token: [UInt8]
     /// Preferences of the person; `nil` stands for `Preferences()`: every alert, no quiet hours.
     public var preferences: Preferences?
-    /// App of the activity if there are several; `nil`: the first.
+    /// App of the activity if the engine pushes to several; `nil` stands for the first one.
     public var app: AppID?
     /// Time at which the activity appeared on the phone; `nil`: just now.
     public var startedAt: FeedTime?

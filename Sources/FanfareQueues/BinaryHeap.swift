@@ -49,6 +49,12 @@
         // A sorted array is a heap.
         entries.sort()
     }
+
+    /// Describes an element that comes too late; `nil` if there is none. For checks.
+    package func violation() -> String? {
+        entries.indices.dropFirst().first { entries[$0] < entries[($0 - 1) / 2] }
+            .map { "element \($0) of a heap of \(entries.count) is less than the one above it" }
+    }
 }
 
 extension BinaryHeap: Sendable where Element: Sendable {}

@@ -1,8 +1,8 @@
-/// Counts of values in logarithmic buckets: each octave is divided into 32 of the same width, so a quantile is never too low and
-/// at most 1/32 too high. Values below 64 are exact.
+/// Counts of durations in logarithmic buckets: each octave is divided into 32 of the same width, so a quantile is never too low and
+/// at most 1/32 too high. Durations below 64 ns are exact.
 ///
-/// A histogram has a fixed size, 9.5 KB from the first value on; merging adds. It is a value: each shard keeps its own and passes
-/// copies on, so no lock and no shared memory is needed. The buckets for durations in nanoseconds end at 73 minutes; longer ones
+/// A histogram has a fixed size, 9.5 KB from the first duration on; merging adds. It is a value: each shard keeps its own and passes
+/// copies on, so no lock and no shared memory is needed. The buckets end at 73 minutes; longer durations
 /// count in the last bucket, and `max` is exact whatever its size.
 public struct Histogram: Sendable, Equatable {
     private static let bucketsPerOctave = 32
@@ -11,21 +11,23 @@ public struct Histogram: Sendable, Equatable {
 
     /// The counts; empty until the first value.
     private var buckets: [UInt64] = []
-    /// Number of recorded values.
+    /// Number of recorded durations.
     public private(set) var count: UInt64 = 0
     /// The greatest value, exactly; 0 if there is none.
-    public private(set) var max: Int64 = 0
+    package private(set) var maxNanoseconds: Int64 = 0
+    /// The longest duration, exactly; zero if there is none.
+    public var max: Duration { .nanoseconds(maxNanoseconds) }
 
     /// Creates an empty histogram.
     public init() {}
 
-    /// - Parameter value: the value; a negative one, which comes from a clock read in another order, counts as 0.
+    /// - Parameter value: the duration in nanoseconds; a negative one, which comes from a clock read in another order, counts as 0.
     package mutating func record(_ value: Int64, times: Int = 1) {
         if buckets.isEmpty { buckets = Array(repeating: 0, count: Histogram.bucketCount) }
         let value = Swift.max(0, value)
         buckets[Histogram.bucket(of: value)] += UInt64(times)
         count += UInt64(times)
-        max = Swift.max(max, value)
+        maxNanoseconds = Swift.max(maxNanoseconds, value)
     }
 
     package mutating func add(_ other: Histogram) {
@@ -33,22 +35,25 @@ public struct Histogram: Sendable, Equatable {
         if buckets.isEmpty { buckets = Array(repeating: 0, count: Histogram.bucketCount) }
         for bucket in buckets.indices { buckets[bucket] += other.buckets[bucket] }
         count += other.count
-        max = Swift.max(max, other.max)
+        maxNanoseconds = Swift.max(maxNanoseconds, other.maxNanoseconds)
     }
 
-    /// Returns the value that this share of all values does not exceed, by nearest rank; `nil` if there are none.
+    /// Returns the duration that this share of all durations does not exceed, by nearest rank; `nil` if there are none.
     ///
     /// - Parameter share: 0 to 1; a number outside counts as the nearer bound, and NaN as 0.
-    public func quantile(_ share: Double) -> Int64? {
+    public func quantile(_ share: Double) -> Duration? { nanoseconds(at: share).map { .nanoseconds($0) } }
+
+    /// Returns the nanoseconds of a quantile.
+    package func nanoseconds(at share: Double) -> Int64? {
         guard count > 0 else { return nil }
         let share = share > 0 ? Swift.min(share, 1) : 0
         let rank = Swift.max(1, UInt64((share * Double(count)).rounded(.up)))
         var seen: UInt64 = 0
         for bucket in buckets.indices {
             seen += buckets[bucket]
-            if seen >= rank { return Swift.min(max, Histogram.last(of: bucket)) }
+            if seen >= rank { return Swift.min(maxNanoseconds, Histogram.last(of: bucket)) }
         }
-        return max
+        return maxNanoseconds
     }
 
     private static func bucket(of value: Int64) -> Int {

@@ -113,7 +113,7 @@ package final class Replay {
         source.onItems = { [unowned self] in step() }
         store?.commits.onDurable = { [unowned self] entries, _ in decide(entries) }
         store?.commits.onReport = { [unowned self] in journal.reportOnce($0) }
-        pacing.onLook = { [unowned self] in look() }
+        pacing.onCheck = { [unowned self] in checkProgress() }
     }
 
     /// Interrupts the replay; callable from any thread. `run` returns with the figures so far. A live feed cannot
@@ -170,7 +170,7 @@ package final class Replay {
         guard course.begin() else { return }
         figures.begin(with: engine.counts, at: now)
         engine.endRecall()
-        pacing.beginLooking()
+        pacing.beginChecking()
         source.start()
         step()
     }
@@ -355,9 +355,9 @@ package final class Replay {
         engine.settle { [unowned self] in if course.settle($0) { halt() } }
     }
 
-    private func look() {
+    private func checkProgress() {
         let now = now
-        // The replay writes checkpoints while the feed is quiet, too: a quarter of a megabyte at each look.
+        // The replay writes checkpoints while the feed is quiet, too: a quarter of a megabyte with each check.
         for _ in 0..<8 where store?.checkpoints?.writer.run() != true { break }
         let progress = figures.progress(with: engine.counts, at: now)
         journal.show(progress)

@@ -99,13 +99,14 @@ struct ReplayFigures {
     ) -> ReplaySummary {
         summary.counts = counts
         summary.freshness = freshness
-        if everybodyHasAll { goals.settled(at: MonotonicTime(nanoseconds: freshness.lastAccepted)) }
+        // Without an accepted push, nothing has taken time.
+        let lastAccepted = freshness.lastAccepted ?? startedAt
+        if everybodyHasAll { goals.settled(at: lastAccepted) }
         summary.goals = goals.all
         summary.goalsLeftOut = goals.leftOut
         summary.whatIf = tally?.total
         summary.resources.seconds = Double(now.nanoseconds(since: startedAt)) / 1e9
-        summary.resources.deliverySeconds =
-            Double(max(0, MonotonicTime(nanoseconds: freshness.lastAccepted).nanoseconds(since: startedAt))) / 1e9
+        summary.resources.deliverySeconds = Double(max(0, lastAccepted.nanoseconds(since: startedAt))) / 1e9
         if counts.pushes.sent > 0 {
             summary.resources.cpuMicrosecondsPerPush = Double(cpuUsed) / 1e3 / Double(counts.pushes.sent)
         }

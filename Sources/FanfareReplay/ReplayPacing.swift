@@ -1,26 +1,26 @@
 import FanfareLoop
 import FanfareModel
 
-/// Schedules the replay's next step, after other callbacks, at a moment of the feed or after a delay, and its looks at progress and deadlines.
+/// Schedules the replay's next step, after other callbacks, at a moment of the feed or after a delay, and its checks of progress and deadlines.
 /// Confined to the replay's loop.
 final class ReplayPacing {
     private var pace: Pace
     private var timer: LoopTimer?
     /// A wake-up instead of a timer of zero, which would fire in the same turn of the loop, before other callbacks.
     private var nextTurn: Wakeup?
-    /// Timer of `onLook`.
-    private var looks: LoopTimer?
+    /// Timer of `onCheck`.
+    private var checks: LoopTimer?
     var onDue: () -> Void = {}
-    /// Called every `lookInterval` from `beginLooking` on.
-    var onLook: () -> Void = {}
+    /// Called every `checkInterval` from `beginChecking` on.
+    var onCheck: () -> Void = {}
 
-    private static let lookInterval = Duration.milliseconds(200)
+    private static let checkInterval = Duration.milliseconds(200)
 
     init(_ pace: Pace, loop: Loop) throws(LoopError) {
         self.pace = pace
         nextTurn = try Wakeup(loop: loop) { [unowned self] in onDue() }
         timer = LoopTimer(loop: loop) { [unowned self] in onDue() }
-        looks = LoopTimer(loop: loop) { [unowned self] in onLook() }
+        checks = LoopTimer(loop: loop) { [unowned self] in onCheck() }
     }
 
     /// - Returns: `true` if the moment has come; otherwise `onDue` is called when it comes.
@@ -31,7 +31,7 @@ final class ReplayPacing {
         return false
     }
 
-    func beginLooking() { looks?.start(after: ReplayPacing.lookInterval, repeating: ReplayPacing.lookInterval) }
+    func beginChecking() { checks?.start(after: ReplayPacing.checkInterval, repeating: ReplayPacing.checkInterval) }
 
     /// Schedules `onDue` after the duration, in place of a pending wait.
     func wait(_ duration: Duration) { timer?.start(after: duration) }

@@ -95,8 +95,8 @@ package struct ReplaySummary: Sendable {
 
     /// Longest time in seconds for which an activity lacked a publication or something newer.
     package var oldestUndelivered: Double {
-        let sweeps = freshness.kinds.values.map(\.sweep.max).max() ?? 0
-        return Double(max(sweeps, freshness.oldestUndelivered)) / 1e9
+        let sweeps = freshness.kinds.values.map(\.sweep.maxNanoseconds).max() ?? 0
+        return Double(max(sweeps, freshness.oldestUndelivered.nanoseconds)) / 1e9
     }
 
     /// Is `true` if everything was delivered, and neither this run nor an earlier run of the store rejected or refused anything.

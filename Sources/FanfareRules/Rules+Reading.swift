@@ -1,7 +1,7 @@
-import Dispatch
 @_exported public import FanfareDecisions
 import FanfareModel
 @_exported public import FanfareTOML
+import FanfareThreads
 
 extension Rules {
     /// Reads a rules file (TOML): one table per topic kind, each complete in itself. Kinds that the file does not name keep their
@@ -26,18 +26,30 @@ extension Rules {
         try self.init(toml: try TOMLValue.contents(ofFile: path), name: path)
     }
 
-    /// Reads a rules file as `init(file:)` does, on a dispatch queue for it, while the task suspends. A cancelled task still waits. Where
-    /// no thread can be created, the call waits until one can.
+    /// Reads a rules file as `init(file:)` does, on a thread for it, while the task suspends. A cancelled task still waits.
     ///
-    /// - Throws: `TOMLError` with every fault, or with the reason why the file cannot be read.
+    /// - Throws: `TOMLError` with every fault, or with the reason why the file cannot be read; that no thread can be created is such a reason.
     public static func read(file path: String) async throws(TOMLError) -> Rules {
+        try await read(file: path) { (body) throws(ThreadError) in
+            try DetachedThread.start(name: "rules file", body)
+        }
+    }
+
+    /// - Parameter start: runs a call that blocks on a thread for it.
+    static func read(
+        file path: String, start: @Sendable (_ body: @escaping @Sendable () -> Void) throws(ThreadError) -> Void
+    ) async throws(TOMLError) -> Rules {
         let result: Result<Rules, TOMLError> = await withCheckedContinuation { continuation in
-            DispatchQueue(label: "fanfare rules file").async {
-                do throws(TOMLError) {
-                    continuation.resume(returning: .success(try Rules(file: path)))
-                } catch {
-                    continuation.resume(returning: .failure(error))
+            do throws(ThreadError) {
+                try start {
+                    do throws(TOMLError) {
+                        continuation.resume(returning: .success(try Rules(file: path)))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
                 }
+            } catch {
+                continuation.resume(returning: .failure(TOMLError(unreadable: path, error.description)))
             }
         }
         return try result.get()

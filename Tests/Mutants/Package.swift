@@ -21,6 +21,8 @@ let package = Package(
     name: "mutants",
     targets: [
         .target(name: "FanfareModel", swiftSettings: swift),
+        .systemLibrary(name: "CFanfareThreads"),
+        .target(name: "FanfareThreads", dependencies: ["CFanfareThreads"], swiftSettings: swift),
         .target(name: "FanfareQueues", dependencies: ["FanfareModel"], swiftSettings: swift),
         .target(
             name: "FanfareDecisions", dependencies: ["FanfareModel", "FanfareQueues"], swiftSettings: swift,
@@ -44,17 +46,18 @@ let package = Package(
         .target(name: "CFanfareStart", dependencies: ["CFanfareOpenSSL"]),
         .target(name: "FanfareHTTP2", swiftSettings: swift),
         .target(
-            name: "FanfareLoop", dependencies: ["CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"], swiftSettings: swift),
+            name: "FanfareLoop", dependencies: ["FanfareThreads", "CFanfareUV", "CFanfareOpenSSL", "CFanfareStart"],
+            swiftSettings: swift),
         .target(
             name: "FanfareAPNs", dependencies: ["FanfareModel", "FanfareFanOut", "FanfareHTTP2", "FanfareLoop"],
             swiftSettings: swift),
         .target(
-            name: "CryptoTestSupport", dependencies: ["FanfareLoop", "CFanfareOpenSSL"],
-            path: "Tests/Support/CryptoTestSupport", swiftSettings: swift),
+            name: "ServerTestSupport", dependencies: ["FanfareLoop", "CFanfareUV", "CFanfareOpenSSL"],
+            path: "Tests/Support/ServerTestSupport", swiftSettings: swift),
         .testTarget(
             name: "FanfareAPNsTests",
             dependencies: [
-                "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "CryptoTestSupport",
+                "FanfareAPNs", "FanfareModel", "FanfareFanOut", "FanfareLoop", "ServerTestSupport",
                 "FanfareTestSupport",
             ],
             path: "Tests/Unit/FanfareAPNsTests",
@@ -65,10 +68,10 @@ let package = Package(
             name: "CFanfareGTFS", exclude: ["gtfs-realtime.proto"], linkerSettings: [.linkedLibrary("protobuf-c")]),
         .target(
             name: "FanfareFeeds",
-            dependencies: ["FanfareModel", "FanfareQueues", "FanfareJSON", "CFanfareGTFS"],
+            dependencies: ["FanfareModel", "FanfareQueues", "FanfareThreads", "FanfareJSON", "CFanfareGTFS"],
             swiftSettings: swift),
         .target(
-            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareDecisions", "FanfareTOML"],
+            name: "FanfareRules", dependencies: ["FanfareModel", "FanfareThreads", "FanfareDecisions", "FanfareTOML"],
             swiftSettings: swift),
         .target(
             name: "Fanfare",
@@ -116,7 +119,7 @@ let package = Package(
             path: "Tests/Unit/FanfareFanOutTests",
             swiftSettings: swiftOfTests),
         .target(
-            name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/Simulation",
+            name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
             swiftSettings: swift),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),

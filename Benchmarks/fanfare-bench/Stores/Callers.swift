@@ -55,7 +55,7 @@ extension Histogram {
     /// Notes the percentiles of nanoseconds as microseconds.
     func write(_ prefix: String, to figures: inout Figures) {
         for (name, share) in [("p50", 0.5), ("p99", 0.99), ("p99_9", 0.999)] {
-            figures.note("\(prefix)\(name)_us", Double(quantile(share) ?? 0) / 1000)
+            figures.note("\(prefix)\(name)_us", Double(nanoseconds(at: share) ?? 0) / 1000)
         }
     }
 }

@@ -7,11 +7,11 @@ enum Durability {
     private static let callers = [1, 100, 10_000]
     private static let topics = 10_000
 
-    static func measure(_ sizes: Stores.Sizes) throws -> Figures {
+    static func measure(_ sizes: StoreSizes) throws -> Figures {
         try TemporaryStore.make(in: sizes.folder) { try measure(sizes, $0) }
     }
 
-    private static func measure(_ sizes: Stores.Sizes, _ store: TemporaryStore) throws -> Figures {
+    private static func measure(_ sizes: StoreSizes, _ store: TemporaryStore) throws -> Figures {
         let board = TopicNumbers(count: topics)
         var figures = Figures()
         figures.note("topics", topics)

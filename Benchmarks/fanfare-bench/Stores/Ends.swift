@@ -31,7 +31,7 @@ enum Ends {
 
     static func match(_ number: Int) -> TopicID { TopicID("match/\(number)") }
 
-    static func measure(_ sizes: Stores.Sizes) throws -> Figures {
+    static func measure(_ sizes: StoreSizes) throws -> Figures {
         guard sizes.followers.isMultiple(of: matches) else {
             throw BenchmarkFault(
                 "--followers=\(sizes.followers): give a multiple of \(matches), the number of matches with goals")
@@ -42,8 +42,8 @@ enum Ends {
             }
             let board = GoalBoard(followersOfMatch: sizes.followers / matches)
             let options = Engine.Options(transport: .discard, store: .folder(store.folder))
-            let engine = try Engine(benchmarking: options) { loop, shard, context in
-                try WatchedTransport(loop, shard, context.clock) { board.note($0, at: $1) }
+            let engine = try Engine(benchmarking: options) { loop, source, context in
+                try WatchedTransport(loop, source, context.clock) { board.note($0, at: $1) }
             }
             try begin(engine)
             var figures = Figures()
@@ -79,7 +79,7 @@ enum Ends {
     }
 
     private static func play(
-        _ engine: Engine, _ board: GoalBoard, _ sizes: Stores.Sizes, _ figures: inout Figures
+        _ engine: Engine, _ board: GoalBoard, _ sizes: StoreSizes, _ figures: inout Figures
     ) throws {
         var goals = 0
         for phase in Phase.allCases {
@@ -107,7 +107,7 @@ enum Ends {
     }
 
     private static func goesOn(
-        _ phase: Phase, since started: Int64, _ board: GoalBoard, _ sizes: Stores.Sizes
+        _ phase: Phase, since started: Int64, _ board: GoalBoard, _ sizes: StoreSizes
     ) throws -> Bool {
         let seconds = (Clock.monotonicNanoseconds() - started) / 1_000_000_000
         guard phase == .besideEnds else { return seconds < sizes.seconds }
@@ -119,7 +119,7 @@ enum Ends {
 
     /// All followers of the matches must have their rows. Those of ended cards that are left are removed by the next engine.
     private static func note(
-        rowsOf store: TemporaryStore, _ sizes: Stores.Sizes, _ figures: inout Figures
+        rowsOf store: TemporaryStore, _ sizes: StoreSizes, _ figures: inout Figures
     ) throws {
         var (followers, ended) = (0, 0)
         try store.readPeople { number, card in

@@ -10,7 +10,7 @@ enum EngineRestart {
     private static let logMilliseconds: Int64 = 600_000
     private static let entriesPerAppend = 10_000
 
-    static func measure(_ sizes: Stores.Sizes) throws -> Figures {
+    static func measure(_ sizes: StoreSizes) throws -> Figures {
         guard sizes.entries >= sizes.topics, sizes.people >= sizes.topics else {
             throw BenchmarkFault(
                 "each topic has an entry and a follower: give --entries and --people of --topics at least")
@@ -36,7 +36,7 @@ enum EngineRestart {
     /// Appends the entries, and writes a checkpoint where an engine would have written its last one long ago: the next is due.
     ///
     /// - Returns: number of entries behind the checkpoint.
-    private static func fillLog(of store: TemporaryStore, _ sizes: Stores.Sizes) throws -> Int {
+    private static func fillLog(of store: TemporaryStore, _ sizes: StoreSizes) throws -> Int {
         let log = try LMDBLog(folder: store.folder)
         defer { log.close() }
         let core = try Restarts.makeCore(try Loop())
@@ -58,7 +58,7 @@ enum EngineRestart {
         return behind
     }
 
-    private static func entry(_ number: Int, _ sizes: Stores.Sizes, _ first: FeedTime) -> LogEntry {
+    private static func entry(_ number: Int, _ sizes: StoreSizes, _ first: FeedTime) -> LogEntry {
         let (step, topic) = number.quotientAndRemainder(dividingBy: sizes.topics)
         let now = first + .milliseconds(logMilliseconds * Int64(number) / Int64(sizes.entries))
         return LogEntry(
@@ -70,7 +70,7 @@ enum EngineRestart {
     }
 
     private static func start(
-        on store: TemporaryStore, _ sizes: Stores.Sizes, _ prefix: String, _ figures: inout Figures
+        on store: TemporaryStore, _ sizes: StoreSizes, _ prefix: String, _ figures: inout Figures
     ) throws {
         figures.note("\(prefix)cached_bytes_after_posix_fadvise", try store.leavePageCache())
         let seen = try Figures.ofProcess([
@@ -89,7 +89,7 @@ enum EngineStart {
     /// Topics whose states are compared.
     private static let topicsCompared = 10_000
 
-    static func measure(_ sizes: Stores.Sizes) throws -> Figures {
+    static func measure(_ sizes: StoreSizes) throws -> Figures {
         let board = PushBoard()
         let options = Engine.Options(transport: .discard, store: .folder(sizes.folder))
         let started = Clock.monotonicNanoseconds()
@@ -110,7 +110,7 @@ enum EngineStart {
         return figures
     }
 
-    private static func check(_ engine: Engine, _ sizes: Stores.Sizes) async throws {
+    private static func check(_ engine: Engine, _ sizes: StoreSizes) async throws {
         try await engine.expect(activities: sizes.people)
         for topic in stride(from: 0, to: sizes.topics, by: max(1, sizes.topics / topicsCompared)) {
             let last = (sizes.entries - 1 - topic) / sizes.topics

@@ -7,7 +7,7 @@ enum NewPeople {
     private static let callers = 10_000
     private static let topics = 1000
 
-    static func measure(_ sizes: Stores.Sizes) throws -> Figures {
+    static func measure(_ sizes: StoreSizes) throws -> Figures {
         var figures = Figures()
         figures.note("people", sizes.people)
         try TemporaryStore.make(in: sizes.folder) { try imported(sizes.people, $0, &figures) }

@@ -25,7 +25,7 @@ final class PushBoard: Sendable {
 
     /// Makes transports that this board watches.
     var factory: TransportFactory {
-        { [self] loop, shard, context in try WatchedTransport(loop, shard, context.clock) { self.note($0, at: $1) } }
+        { [self] loop, source, context in try WatchedTransport(loop, source, context.clock) { self.note($0, at: $1) } }
     }
 
     private func note(_ batch: DeliveryBatch, at now: Int64) {

@@ -13,11 +13,11 @@ enum Rewriting {
     /// Share of the rate that must have been taken: the rest may be on its way.
     private static let takenMin = 0.9
 
-    static func measure(_ sizes: Stores.Sizes) throws -> Figures {
+    static func measure(_ sizes: StoreSizes) throws -> Figures {
         try TemporaryStore.make(in: sizes.folder) { try measure(sizes, $0) }
     }
 
-    private static func measure(_ sizes: Stores.Sizes, _ store: TemporaryStore) throws -> Figures {
+    private static func measure(_ sizes: StoreSizes, _ store: TemporaryStore) throws -> Figures {
         // Nothing is sent while rows are rewritten: the people's topic has nothing to show.
         try store.importPeople(sizes.people) { _ in TopicID("match/1") }
         let board = TopicNumbers(count: topics)
@@ -124,7 +124,7 @@ private final class RewrittenRows: @unchecked Sendable {
         guard number.isMultiple(of: 2) else {
             let preferences = Preferences(alerts: row.preferences?.alerts == .essential ? .none : .essential)
             row.preferences = preferences
-            return (.prefer(preferences, activity: person.activity, subscriber: person.subscriber), row)
+            return (.setPreferences(preferences, activity: person.activity, subscriber: person.subscriber), row)
         }
         row.edition += 1
         let token = person.token(edition: Int(row.edition))

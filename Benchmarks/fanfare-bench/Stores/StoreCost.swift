@@ -5,7 +5,7 @@ import Foundation
 
 /// What a store costs an engine beside its disk: sweeps of one topic's followers with a store and without one, in turns.
 enum StoreCost {
-    static func measure(_ sizes: Stores.Sizes) throws -> Figures {
+    static func measure(_ sizes: StoreSizes) throws -> Figures {
         var runs: [(kept: Figures, bare: Figures)] = []
         for _ in 0..<sizes.rounds {
             let kept = try TemporaryStore.make(in: sizes.folder) { store in
@@ -30,7 +30,7 @@ enum StoreCost {
         return figures
     }
 
-    private static func sweeps(_ sizes: Stores.Sizes, in folder: String) throws -> Figures {
+    private static func sweeps(_ sizes: StoreSizes, in folder: String) throws -> Figures {
         try Figures.ofProcess([
             "--store=sweeps", "--people=\(sizes.people)", "--sweeps=\(sizes.sweeps)", "--folder=\(folder)",
         ])
@@ -56,7 +56,7 @@ enum Sweeps {
         return options
     }
 
-    static func measure(_ sizes: Stores.Sizes) throws -> Figures {
+    static func measure(_ sizes: StoreSizes) throws -> Figures {
         let before = try anonymousBytes()
         var options = options
         if sizes.folder.isEmpty {
@@ -98,7 +98,7 @@ enum Sweeps {
 
     /// Publishes a version, and waits until it has left for everybody.
     private static func sweep(
-        _ engine: Engine, _ board: PushBoard, _ version: Int, _ sizes: Stores.Sizes, alerts: Bool = false
+        _ engine: Engine, _ board: PushBoard, _ version: Int, _ sizes: StoreSizes, alerts: Bool = false
     ) throws -> (seconds: Double, processor: Double) {
         let (clock, processor) = (Clock.monotonicNanoseconds(), Clock.processCPUNanoseconds())
         let event = FeedEvent(

@@ -169,7 +169,7 @@ extension Engine {
     /// - Parameter transport: `nil` takes every push at once and notes nothing.
     convenience init(benchmarking options: Options, _ transport: TransportFactory? = nil) throws {
         var observer = Observer()
-        observer.report = { FileHandle.standardError.write(Data("engine: \($0)\n".utf8)) }
+        observer.onReport = { FileHandle.standardError.write(Data("engine: \($0)\n".utf8)) }
         let factories = try transport.map { [$0] } ?? TransportChoice.discard.makeFactories(shards: 1)
         try self.init(options, observer: observer, apps: [], makeTransports: factories)
     }

@@ -87,4 +87,12 @@ package enum Answer: UInt8, CaseIterable, Sendable {
         default: Array("{\"reason\":\"\(reason)\"}".utf8)
         }
     }
+
+    /// Is `true` if the answer says that the token will never work again.
+    var isOfDeadToken: Bool {
+        switch self {
+        case .expiredToken, .unregistered, .badDeviceToken, .deviceTokenNotForTopic: true
+        default: false
+        }
+    }
 }

@@ -9,7 +9,7 @@ struct Behaviour {
     /// Milliseconds between two pushes that a throttled token accepts.
     let throttleMilliseconds: Int64
     /// Answers by prefix of the token, in the order given.
-    var mixes: [SimulatorOptions.Mix] = []
+    var mixes: [AnswerMix] = []
 
     private enum Salt: UInt64 { case dead = 1, kindOfDeath, throttle, error, mix }
 

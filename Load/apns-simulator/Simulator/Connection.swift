@@ -1,12 +1,31 @@
 internal import FanfareLoop
 
+/// The simulator as its connections see it.
+protocol ConnectionOwner: AnyObject {
+    var service: Service { get }
+    /// A reading of the simulator's clock, as of the last `readClock`.
+    var now: Instant { get }
+    var sessionMemory: SessionMemory { get }
+    /// Bytes that a connection may read between two ticks; `nil` for no limit.
+    var bytesPerTick: Int? { get }
+
+    func sessionSettings(connection: UInt32) -> Session.Settings
+    func readClock()
+    func receive(_ head: RequestHead, body: [UInt8], stream: Int32, on connection: Connection) -> Reception
+    func answerLost(_ entry: EntryIndex?)
+    func hasOutput(_ connection: Connection)
+    func linger(_ connection: Connection)
+    func gone(_ connection: Connection)
+    func report(_ text: String)
+}
+
 /// One client's connection: TLS below, HTTP/2 above, and the ways in which it can end. Confined to the simulator's loop.
 final class Connection: SessionHandler {
     /// Most unread answer bytes: a client that does not read its answers is not read from either.
     private static let unreadBytesMax = 1 << 20
 
     let id: UInt32
-    private unowned let simulator: Simulator
+    private unowned let owner: any ConnectionOwner
     private let stream: TLSStream
     private var session: Session?
     private var output: [UInt8] = []
@@ -24,15 +43,15 @@ final class Connection: SessionHandler {
     private var mayStillRead: Int?
     var hasCarriedRequests: Bool { requests > 0 }
 
-    var expected: Expected { simulator.service.expected }
+    var expected: Expected { owner.service.expected }
 
     init(
-        id: UInt32, simulator: Simulator, tcp: TCPStream, context: TLSContext, wedgesAfter: Int?
+        id: UInt32, owner: any ConnectionOwner, tcp: TCPStream, context: TLSContext, wedgesAfter: Int?
     ) throws(LoopError) {
         self.id = id
-        self.simulator = simulator
+        self.owner = owner
         self.wedgesAfter = wedgesAfter
-        mayStillRead = simulator.bytesPerTick
+        mayStillRead = owner.bytesPerTick
         stream = try TLSStream(over: tcp, context: context)
         stream.onReady = { [unowned self] in ready($0) }
         stream.onRead = { [unowned self] in read($0) }
@@ -44,26 +63,26 @@ final class Connection: SessionHandler {
         do {
             guard alpn == "h2" else { throw SessionError(description: "the client does not speak h2 (ALPN)") }
             session = try Session(
-                settings: simulator.sessionSettings(connection: id), memory: simulator.sessionMemory, handler: self)
-            simulator.hasOutput(self)
+                settings: owner.sessionSettings(connection: id), memory: owner.sessionMemory, handler: self)
+            owner.hasOutput(self)
         } catch {
-            simulator.report("\(stream.peer): \(error)")
+            owner.report("\(stream.peer): \(error)")
             close()
         }
     }
 
     private func read(_ bytes: UnsafeRawBufferPointer) {
         guard !isLost, let session else { return }
-        simulator.readClock()
+        owner.readClock()
         if let left = mayStillRead {
             mayStillRead = left - bytes.count
             if left - bytes.count <= 0 { stream.pauseReading() }
         }
         do { try session.receive(bytes) } catch {
-            simulator.report("\(stream.peer): \(error)")
+            owner.report("\(stream.peer): \(error)")
             isBroken = true
         }
-        simulator.hasOutput(self)
+        owner.hasOutput(self)
     }
 
     /// Writes the session's output. Called once per turn if bytes were read or an answer was due.
@@ -71,7 +90,7 @@ final class Connection: SessionHandler {
         guard !isLost, let session, !stream.isClosed else { return }
         output.removeAll(keepingCapacity: true)
         do { try session.takeOutput(into: &output) } catch {
-            simulator.report("\(stream.peer): \(error)")
+            owner.report("\(stream.peer): \(error)")
             return close()
         }
         if !output.isEmpty { stream.write(output) }
@@ -99,23 +118,23 @@ final class Connection: SessionHandler {
     // MARK: - SessionHandler
 
     func checkProviderToken(_ value: UnsafeRawBufferPointer) -> Answer? {
-        simulator.service.checkProviderToken(value, after: &providerTokens, at: simulator.now)
+        owner.service.checkProviderToken(value, after: &providerTokens, at: owner.now)
     }
 
     func receive(_ head: RequestHead, body: [UInt8], stream: Int32) -> Reception {
         requests += 1
-        if let wedgesAfter, requests == wedgesAfter + 1 { simulator.service.countWedged() }
-        return simulator.receive(head, body: body, stream: stream, on: self)
+        if let wedgesAfter, requests == wedgesAfter + 1 { owner.service.countWedged() }
+        return owner.receive(head, body: body, stream: stream, on: self)
     }
 
-    func answerLost(_ entry: EntryIndex?) { simulator.answerLost(entry) }
+    func answerLost(_ entry: EntryIndex?) { owner.answerLost(entry) }
 
     // MARK: - Ends
 
     func answerNow(_ stream: Int32) {
         guard !isLost, let session else { return }
         session.answerNow(stream)
-        simulator.hasOutput(self)
+        owner.hasOutput(self)
     }
 
     func goAway() { session?.goAway(reason: "Shutdown") }
@@ -123,13 +142,13 @@ final class Connection: SessionHandler {
     func change(_ settings: Session.Settings) {
         guard !isLost, let session else { return }
         session.change(streamsMax: settings.streamsMax, window: settings.window)
-        simulator.hasOutput(self)
+        owner.hasOutput(self)
     }
 
     /// Makes the connection half-open: bytes from the client are read from the network and ignored until the client closes.
     func fallSilent() {
         guard !isLost else { return }
-        simulator.service.countSilence()
+        owner.service.countSilence()
         isLost = true
         session?.lose(outputLeaves: true)
     }
@@ -139,7 +158,7 @@ final class Connection: SessionHandler {
     /// bytes from the client are not read as requests.
     func lose() {
         guard !isLost else { return }
-        simulator.service.countLostConnection()
+        owner.service.countLostConnection()
         end()
     }
 
@@ -148,7 +167,7 @@ final class Connection: SessionHandler {
         session?.lose(outputLeaves: true)
         stream.resumeReading()
         stream.finish()
-        simulator.linger(self)
+        owner.linger(self)
     }
 
     func close() {
@@ -161,6 +180,6 @@ final class Connection: SessionHandler {
             isLost = true
             session?.lose(outputLeaves: false)
         }
-        simulator.gone(self)
+        owner.gone(self)
     }
 }

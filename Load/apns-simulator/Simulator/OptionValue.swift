@@ -1,3 +1,8 @@
+/// A fault in the command line: what was given, and what would be right.
+package struct UsageError: Error, CustomStringConvertible {
+    package let description: String
+}
+
 /// Text that follows an option on the command line, and its readings. Each reading throws a `UsageError` that names the option and the
 /// form it expects.
 struct OptionValue {
@@ -22,9 +27,9 @@ struct OptionValue {
         return value
     }
 
-    func stretch() throws(UsageError) -> SimulatorOptions.Stretch { try stretch(text) }
+    func stretch() throws(UsageError) -> Stretch { try stretch(text) }
 
-    func stretch(_ part: some StringProtocol) throws(UsageError) -> SimulatorOptions.Stretch {
+    func stretch(_ part: some StringProtocol) throws(UsageError) -> Stretch {
         part.hasSuffix("ms")
             ? .milliseconds(try number(1...86_400_000, part.dropLast(2))) : .requests(try number(1...Int.max, part))
     }
@@ -51,16 +56,16 @@ struct OptionValue {
         Answer.allCases.first { $0 != .accepted && $0.reason == String(reason) }
     }
 
-    func schedule(_ range: ClosedRange<Int>) throws(UsageError) -> SimulatorOptions.Schedule {
+    func schedule(_ range: ClosedRange<Int>) throws(UsageError) -> ValueSchedule {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count <= 2 else { throw wrong("one / at most") }
         let values = halves[0].split(separator: ",", omittingEmptySubsequences: false)
-        var schedule = SimulatorOptions.Schedule(try number(range, values[0]))
+        var schedule = ValueSchedule(try number(range, values[0]))
         for value in values.dropFirst() {
             let ends = value.split(separator: "@", omittingEmptySubsequences: false)
             guard ends.count == 2 else { throw wrong("N@MS behind each comma") }
             let at = try number((schedule.steps.last?.at ?? 0) + 1...86_400_000, ends[1])
-            schedule.steps.append(SimulatorOptions.Schedule.Step(at: at, value: try number(range, ends[0])))
+            schedule.steps.append(ValueSchedule.Step(at: at, value: try number(range, ends[0])))
         }
         if halves.count == 2 {
             guard let last = schedule.steps.last else { throw wrong("something to repeat before the /") }

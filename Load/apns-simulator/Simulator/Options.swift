@@ -7,12 +7,6 @@ package struct SimulatorOptions: Sendable {
         case fast
     }
 
-    /// A number of requests or a length of time.
-    package enum Stretch: Sendable, Equatable {
-        case requests(Int)
-        case milliseconds(Int)
-    }
-
     package var mode = Mode.faithful
     package var host = "127.0.0.1"
     /// Port to listen on; 0 takes a free one.
@@ -44,8 +38,8 @@ package struct SimulatorOptions: Sendable {
     package var losesConnectionAt: Answer?
     /// Interval at which a connection gets a GOAWAY: the connection of the last counted request, or a drawn one.
     package var goesAway: Stretch?
-    package var mixes: [Mix] = []
-    package var resets: [Reset] = []
+    package var mixes: [AnswerMix] = []
+    package var resets: [ResetMix] = []
     /// Share of requests whose stream is reset before the request is examined; `resetShare` is the share reset after it was accepted.
     package var refuseShare = 0.0
     package var resetShare = 0.0
@@ -58,11 +52,11 @@ package struct SimulatorOptions: Sendable {
     package var wedge: Wedge?
     /// Most bytes per second read from a connection; `nil` for no limit.
     package var readBytesPerSecond: Int?
-    package var latency = Latency.none
+    package var latency = AnswerDelay.none
     /// SETTINGS_MAX_CONCURRENT_STREAMS, as seen at APNs.
-    package var streams = Schedule(1000)
+    package var streams = ValueSchedule(1000)
     /// Flow-control window of each stream; also of the connection if above HTTP/2's 65,535.
-    package var windows = Schedule(65_535)
+    package var windows = ValueSchedule(65_535)
     /// Connection window of a fast simulator; `nil` for a window that never blocks.
     package var fastWindow: Int?
     /// Allows one stream until the first authenticated answer.
@@ -76,11 +70,6 @@ package struct SimulatorOptions: Sendable {
     package var stampAgeMaxSeconds = SimulatorOptions.stampAgeMaxSeconds
 
     package init() {}
-}
-
-/// A fault in the command line: what was given, and what would be right.
-package struct UsageError: Error, CustomStringConvertible {
-    package let description: String
 }
 
 extension SimulatorOptions {
@@ -273,8 +262,10 @@ extension SimulatorOptions {
         guard let equals = text.firstIndex(of: "=") else { throw value.wrong("PREFIX=REASON or PREFIX=REASON*SHARE") }
         let prefix = text[..<equals].lowercased()
         let (reason, share) = value.shared(text[text.index(after: equals)...])
-        let mix = value.answer(reason).map { Mix(prefix: prefix, answer: $0, share: share ?? 1) }
-        let reset = Reset.Code(rawValue: String(reason)).map { Reset(prefix: prefix, code: $0, share: share ?? 1) }
+        let mix = value.answer(reason).map { AnswerMix(prefix: prefix, answer: $0, share: share ?? 1) }
+        let reset = ResetMix.Code(rawValue: String(reason)).map {
+            ResetMix(prefix: prefix, code: $0, share: share ?? 1)
+        }
         guard mix != nil || reset != nil, share != nil, prefix.allSatisfy(\.isHexDigit) else {
             throw value.wrong("hex digits, = and a reason such as ExpiredToken, perhaps * and a share")
         }

@@ -17,6 +17,8 @@ struct PayloadFacts {
 /// silently; here the fault is named.
 enum PayloadCheck {
     static let bodyBytesMax = 4096
+    /// Phones drop a stamp that is further ahead, according to Apple's staff (spec §3.3).
+    static let stampAheadMaxSeconds: Int64 = 8 * 3600
 
     /// Fault of a body, as text for people.
     struct Fault: Error, Hashable {
@@ -40,7 +42,7 @@ enum PayloadCheck {
         if state == nil, event != .end { throw Fault(text: "no aps.content-state") }
         if let state, state.objectValue == nil { throw Fault(text: "aps.content-state is no object") }
         // A stamp may be ahead of the clock that the dates follow, but not further than phones accept.
-        if let stale = try date(aps, "stale-date"), stale <= stamp - Service.stampAheadMaxSeconds {
+        if let stale = try date(aps, "stale-date"), stale <= stamp - PayloadCheck.stampAheadMaxSeconds {
             throw Fault(text: "aps.stale-date is more than 8 h before aps.timestamp")
         }
         if try date(aps, "dismissal-date") != nil, event != .end {

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Header fields of one request, checked as they arrive. Only a verdict per field and the token's bytes are kept, never a `String`.
 struct RequestHead {
     private enum Path { case absent, foreign, withoutToken, badToken, device }
@@ -179,16 +177,4 @@ private func hexValue(_ byte: UInt8, _ faults: inout UInt16) -> UInt8 {
     faults |= ~(digit | letter) & 0x8000
     // Bit 6 distinguishes digits (0x30…) from letters (0x41… or 0x61…).
     return (byte & 15) &+ (byte >> 6 & 1) &* 9
-}
-
-extension UnsafeRawBufferPointer {
-    func equals(_ text: StaticString) -> Bool {
-        guard count == text.utf8CodeUnitCount, let baseAddress else { return isEmpty && text.utf8CodeUnitCount == 0 }
-        return memcmp(baseAddress, text.utf8Start, count) == 0
-    }
-
-    func equals(_ bytes: [UInt8]) -> Bool {
-        guard count == bytes.count, let baseAddress else { return isEmpty && bytes.isEmpty }
-        return memcmp(baseAddress, bytes, count) == 0
-    }
 }

@@ -1,5 +1,5 @@
-internal import CryptoTestSupport
 internal import FanfareLoop
+internal import ServerTestSupport
 
 /// A reading of the simulator's clock, one per batch of requests.
 struct Instant {
@@ -36,8 +36,6 @@ package struct AcceptedPush {
 /// Decides the answer to a request and records accepted pushes. Has no sockets, no HTTP/2 and no clock: one request in, one answer out.
 /// Confined to the simulator's loop.
 final class Service {
-    /// Phones drop a stamp that is further ahead, according to Apple's staff (spec §3.3).
-    static let stampAheadMaxSeconds: Int64 = 8 * 3600
     /// Phones drop an update that is older.
     private let stampAgeMaxSeconds: Int64
     /// Most bodies remembered: 2^17 × 80 bytes = 10 MB. When the table is full, all are dropped and parsed again as they come.
@@ -141,7 +139,7 @@ final class Service {
     }
 
     private func fault(_ event: PayloadFacts.Event, _ stamp: Int64, at now: Instant) -> String? {
-        if stamp - now.unixSeconds > Service.stampAheadMaxSeconds { return "aps.timestamp is more than 8 h ahead" }
+        if stamp - now.unixSeconds > PayloadCheck.stampAheadMaxSeconds { return "aps.timestamp is more than 8 h ahead" }
         // An end with an old stamp has been seen to work (spec §3.3).
         if event != .end, now.unixSeconds - stamp > stampAgeMaxSeconds {
             return "aps.timestamp is more than \(stampAgeMaxSeconds) s old"

@@ -1,5 +1,5 @@
-internal import CryptoTestSupport
 package import FanfareLoop
+internal import ServerTestSupport
 
 /// Interface of a simulator to the program, in either mode.
 package protocol APNsStandIn: AnyObject {
@@ -21,7 +21,7 @@ package protocol APNsStandIn: AnyObject {
 ///     try simulator.writeDump(to: "dump.ndjson")
 ///
 /// Confined to its loop's thread.
-package final class Simulator: APNsStandIn {
+package final class Simulator: APNsStandIn, ConnectionOwner {
     /// Milliseconds that an ended connection waits for the client to close.
     private static let lingerMilliseconds = 2000
     private static let reportsMax = 20
@@ -194,7 +194,7 @@ package final class Simulator: APNsStandIn {
     }
 
     /// Draws the reset of a request for this token; `nil` for no reset.
-    private func drawReset(of token: ArraySlice<UInt8>) -> SimulatorOptions.Reset.Code? {
+    private func drawReset(of token: ArraySlice<UInt8>) -> ResetMix.Code? {
         if let said = options.resets.first(where: { $0.covers(token) && drawShare() < $0.share }) { return said.code }
         if options.refuseShare > 0, drawShare() < options.refuseShare { return .refusedStream }
         if options.resetShare > 0, drawShare() < options.resetShare { return .internalError }
@@ -234,7 +234,7 @@ package final class Simulator: APNsStandIn {
         do {
             let wedge = options.wedge.flatMap { drawShare() < $0.share ? $0.afterRequests : nil }
             connections[connectionsMade] = try Connection(
-                id: connectionsMade, simulator: self, tcp: tcp, context: context, wedgesAfter: wedge)
+                id: connectionsMade, owner: self, tcp: tcp, context: context, wedgesAfter: wedge)
         } catch {
             report("\(error)")
             tcp.close()
@@ -309,6 +309,73 @@ package final class Simulator: APNsStandIn {
     func draw() -> UInt64 {
         draws &+= 1
         return mixed(options.seed ^ mixed(draws))
+    }
+}
+
+/// Timed trouble of connections: changing stream limits and windows, GOAWAYs, lost connections, slow reading and outages.
+extension Simulator {
+    static let readingTickMilliseconds = 50
+
+    func startTrouble() {
+        if case .milliseconds(let interval) = options.losesConnection { every(interval) { $0.lose() } }
+        if case .milliseconds(let interval) = options.goesAway {
+            every(interval) { [unowned self] in
+                service.countGoAway()
+                $0.goAway()
+                hasOutput($0)
+            }
+        }
+        settingsTimer = LoopTimer(loop: loop) { [unowned self] in
+            changeSettings()
+            armSettingsChange()
+        }
+        armSettingsChange()
+        if options.readBytesPerSecond != nil {
+            let tick = Self.readingTickMilliseconds
+            repeating(tick) { [unowned self] in
+                for connection in connections.values { connection.mayRead(bytesPerTick) }
+            }
+        }
+        if let outage = options.outageMilliseconds {
+            after(outage.lowerBound) { [unowned self] in goDown() }
+            after(outage.upperBound) { [unowned self] in comeUp() }
+        }
+    }
+
+    var bytesPerTick: Int? {
+        options.readBytesPerSecond.map { max(1, $0 * Self.readingTickMilliseconds / 1000) }
+    }
+
+    /// Calls `body` at each interval with one of the connections that carry requests, drawn at random.
+    private func every(_ interval: Int, _ body: @escaping (Connection) -> Void) {
+        repeating(interval) { [unowned self] in
+            let candidates = connections.values.filter { $0.hasCarriedRequests && !$0.isLost }.sorted { $0.id < $1.id }
+            guard !candidates.isEmpty else { return }
+            body(candidates[Int(draw() % UInt64(candidates.count))])
+        }
+    }
+
+    private func armSettingsChange() {
+        let now = Int(clock.now.sinceStartMilliseconds)
+        let changes = [options.streams, options.windows].compactMap { $0.change(after: now) }
+        if let next = changes.min() { settingsTimer?.start(after: .milliseconds(next - now)) }
+    }
+
+    private func changeSettings() {
+        let now = Int(clock.now.sinceStartMilliseconds)
+        sessionSettings.streamsMax = UInt32(options.streams.value(at: now))
+        sessionSettings.window = Int32(options.windows.value(at: now))
+        for connection in connections.values { connection.change(sessionSettings) }
+    }
+
+    /// Closes the port and loses all connections until `comeUp`.
+    package func goDown() {
+        stopListening()
+        for connection in connections.values where !connection.isLost { connection.lose() }
+    }
+
+    package func comeUp() {
+        do { try listen() } catch { report("\(error)") }
     }
 }
 

@@ -138,3 +138,20 @@ package enum Answer: Equatable {
         }
     }
 }
+
+extension Request {
+    /// Kind of the request, for counts.
+    var kind: String {
+        switch self {
+        case .change(let change, _, _): change == .end ? "ends" : "events"
+        case .order: "orders"
+        case .follow: "follows"
+        case .move: "moves"
+        case .replaceToken: "rotations"
+        case .unfollow: "unfollows"
+        case .start: "starts"
+        case .confirm: "confirmations"
+        case .settle, .disk, .stop: "questions"
+        }
+    }
+}

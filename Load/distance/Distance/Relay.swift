@@ -1,4 +1,5 @@
 package import FanfareLoop
+internal import ServerTestSupport
 
 /// Relays connections to a server as if the server were far away.
 ///

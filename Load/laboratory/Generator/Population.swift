@@ -33,17 +33,6 @@ package struct Population: Sendable {
         return weights.map { $0 / sum }
     }
 
-    /// Adds to a shard the initial subscribers that belong to it.
-    package func load(into shard: Shard, at place: ShardPlace, _ moment: Moment) {
-        guard !topics.isEmpty else { return }
-        shard.reserve(activities: initial / place.count + initial / (place.count * 16) + 16)
-        for subscriber in 0..<initial {
-            let key = key(of: subscriber)
-            guard place.owns(subscriber: key) else { continue }
-            shard.apply(follow(subscriber), at: moment)
-        }
-    }
-
     /// Most topics that a subscriber follows.
     package var topicsMax: Int { options.lineups?.upperBound ?? 1 }
 
@@ -175,5 +164,17 @@ package struct Population: Sendable {
         guard options.deadShare > 0 else { return false }
         var random = SplitMix64(seed: key(of: subscriber) ^ 0x6465_6164)
         return random.chance(options.deadShare)
+    }
+}
+
+/// The initial subscribers, each with the shard that owns it.
+extension Population: InitialActivities {
+    package func room(at place: ShardPlace) -> Int {
+        topics.isEmpty ? 0 : initial / place.count + initial / (place.count * 16) + 16
+    }
+
+    package func read(at place: ShardPlace, _ take: (ShardCommand) -> Void) {
+        guard !topics.isEmpty else { return }
+        for subscriber in 0..<initial where place.owns(subscriber: key(of: subscriber)) { take(follow(subscriber)) }
     }
 }

@@ -25,12 +25,14 @@ final class ProbedTransport: Transport {
     private var turns: TurnTimer?
     private var before: TransportStatistics?
 
-    init(_ loop: Loop, _ shard: Shard, _ context: TransportContext, _ setup: TransportSetup) throws {
+    init(
+        _ loop: Loop, _ source: any DeliverySource, _ context: TransportContext, _ setup: TransportSetup
+    ) throws {
         remains = setup.remains
         start = setup.plan.start
         measuredFrom = setup.plan.measured.lowerBound
         probe = Probe(
-            shard, setup.table, setup.plan, slotsMax: setup.slotsMax, marks: setup.marks.withLock { $0 },
+            source, setup.table, setup.plan, slotsMax: setup.slotsMax, marks: setup.marks.withLock { $0 },
             clock: Clock.monotonicNanoseconds)
         if setup.scenario.restartAt != nil { setup.marks.withLock { [probe] in $0 = probe.slots } }
         probe.waste.perPush = setup.scenario.waste.inSeconds * 1e9

@@ -208,12 +208,12 @@ struct RunFigures {
         func sum(_ isWanted: (String) -> Bool) -> Double {
             threads.filter { isWanted($0.name) }.reduce(0) { $0 + $1.cpuSeconds }
         }
-        let shards = sum { $0.hasPrefix(RunFigures.shardName) }
+        let shards = sum { $0.hasPrefix(ThreadCost.shardName) }
         figures["cpu.shards"] = shards
         figures["cpu.probes"] = Double(reading.own) / 1e9
         figures["cpu.generator"] = sum { $0 == "generator" }
         let simulators = Set(recorder.companions.keys)
-        figures["cpu.core"] = sum { $0 == RunFigures.coreName }
+        figures["cpu.core"] = sum { $0 == ThreadCost.coreName }
         figures["cpu.process"] = sum { !simulators.contains($0) }
         for name in simulators { figures["cpu.\(name)"] = recorder.companions[name] }
         let sent = Double(pushes.first { $0.name == "sent" }?.count ?? 0)
@@ -229,9 +229,6 @@ struct RunFigures {
         figures["turn.core.max"] = recorder.intervals.prefix(measured).map(\.longestTurnCore).max() ?? 0
         figures["turn.shard.max"] = Double(seconds.prefix(measured).map(\.longestTurn).max() ?? 0) / 1e9
     }
-
-    static let coreName = "core"
-    static let shardName = "fanfare shard"
 
     /// Growth over the measurement: the median of its last fifth beside that of its first fifth.
     private func addGrowth(_ intervals: [Interval], to figures: inout [String: Double]) {
@@ -375,26 +372,21 @@ struct RunFigures {
             + recorder.contradictions
     }
 
-    /// First words of a fault that is the generator's.
-    static let generatorLate = "generator late"
-    /// First words of a fault that is the engine's: the load was more than it takes.
-    static let engineFull = "engine full"
-
     /// Faults that make a run's figures worthless.
     static func faults(lateness: LatencyHistogram, limit: Duration, left: Int, planned: Int) -> [String] {
         var faults: [String] = []
         let p99 = Double(lateness.quantile(0.99) ?? 0) / 1e6
         if p99 > limit.inSeconds {
             faults.append(
-                "\(generatorLate): of its arrivals 1 % left more than \((p99 * 1000).shortened) ms after their planned moment, "
+                "\(Verdict.generatorLate): of its arrivals 1 % left more than \((p99 * 1000).shortened) ms after their planned moment, "
                     + "and at most \(limit.milliseconds) ms are allowed; the load was not the planned one")
         }
         if left > 0 {
             // A generator that was in time has arrivals left because nobody took them.
             faults.append(
                 faults.isEmpty
-                    ? "\(engineFull): it had no room for \(left) of \(planned) arrivals until the end"
-                    : "\(generatorLate): \(left) of \(planned) arrivals were never handed over")
+                    ? "\(Verdict.engineFull): it had no room for \(left) of \(planned) arrivals until the end"
+                    : "\(Verdict.generatorLate): \(left) of \(planned) arrivals were never handed over")
         }
         return faults
     }
@@ -457,8 +449,4 @@ extension [Double] {
         guard !sorted.isEmpty else { return nil }
         return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
     }
-}
-
-extension Duration {
-    var inSeconds: Double { self / .seconds(1) }
 }

@@ -110,7 +110,7 @@ final class RunRecorder {
         let total = total(counts)
         (ended.counts.pushes, ended.counts.alerts) = (total.pushes, total.alerts)
         ended.counts.transport.connectionsOpened = total.transport.connectionsOpened
-        for (name, seconds) in threads where name.hasPrefix(RunFigures.shardName) {
+        for (name, seconds) in threads where name.hasPrefix(ThreadCost.shardName) {
             ended.threads[name, default: 0] += seconds
         }
     }
@@ -132,14 +132,14 @@ final class RunRecorder {
             lookBefore = (accepted, look.now)
         }
         guard look.now >= measuredFrom else { return }
-        oldest = max(oldest, look.freshness.oldestUndelivered)
+        oldest = max(oldest, look.freshness.oldestUndelivered.wholeNanoseconds)
         commandsMax = max(commandsMax, look.commandsWaiting)
         arrivalsMax = max(arrivalsMax, look.arrivalsWaiting)
         if before == nil {
             before = (look.counts, reading())
             counted = Counted(look, threads: before?.reading.threads ?? [:])
             longestTurn = 0
-            oldest = look.freshness.oldestUndelivered
+            oldest = look.freshness.oldestUndelivered.wholeNanoseconds
         }
         let elapsed = look.now - measuredFrom
         appendSeconds(look, through: Int(elapsed / 1_000_000_000))
@@ -175,7 +175,7 @@ final class RunRecorder {
         interval.cpuSeconds = interval.threadCosts?.reduce(0) { $0 + $1.cpuSeconds } ?? 0
         counted = now
         interval.oldestUndelivered = Double(oldest) / 1e9
-        oldest = look.freshness.oldestUndelivered
+        oldest = look.freshness.oldestUndelivered.wholeNanoseconds
         interval.owed = look.counts.owed
         interval.longestTurnCore = Double(longestTurn) / 1e9
         longestTurn = 0
@@ -249,7 +249,7 @@ final class RunRecorder {
         progress.accepted = counts.pushes.accepted
         progress.acceptedPerSecond = perSecond
         progress.owed = counts.owed
-        progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered) / 1e9
+        progress.oldestUndelivered = Double(latest.freshness.oldestUndelivered.wholeNanoseconds) / 1e9
         progress.latency = shelf.last?.stages.all(.reached) ?? LatencyHistogram()
         progress.answers = counts.pushes.answers
         progress.residentBytes = intervals.last?.residentBytes ?? 0

@@ -75,14 +75,13 @@ package final class ScenarioRun {
         let (setup, population) = (plan.setup, plan.population)
         return try EngineCore(
             loop: loop, shards: plan.scenario.shards,
-            makeTransports: [{ loop, shard, context in try ProbedTransport(loop, shard, context, setup) }],
-            clock: plan.clock, load: { shard, place, moment in population.load(into: shard, at: place, moment) },
-            isLive: true, report: output.report)
+            makeTransports: [{ loop, source, context in try ProbedTransport(loop, source, context, setup) }],
+            clock: plan.clock, activities: population, isLive: true, report: output.report)
     }
 
     /// Runs the scenario. To be called once.
     package func run() -> LoadRun {
-        LoopThread.nameCurrent(RunFigures.coreName)
+        LoopThread.nameCurrent(ThreadCost.coreName)
         timers.watch?.start(after: .milliseconds(200), repeating: .milliseconds(200))
         loop.run()
         let report = generator?.stop() ?? Generator.Report()

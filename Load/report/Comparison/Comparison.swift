@@ -45,23 +45,19 @@ package struct Comparison: Sendable {
     /// cost of each.
     private static let losses: Set = ["pushes.missing", "pushes.repeated", "goals.unfinished"]
 
-    /// Fault of an input, in one sentence.
-    package struct InputError: Error, Hashable, CustomStringConvertible {
-        package let description: String
-    }
-
     /// - Parameter figures: names; nil: the usual ones that all runs have.
-    package init(_ a: RunSet, _ b: RunSet, figures: [String]? = nil) throws(InputError) {
-        guard !a.runs.isEmpty, !b.runs.isEmpty else { throw InputError(description: "each side needs runs") }
+    package init(_ a: RunSet, _ b: RunSet, figures: [String]? = nil) throws(ComparisonError) {
+        guard !a.runs.isEmpty, !b.runs.isEmpty else { throw ComparisonError(description: "each side needs runs") }
         for (name, set) in [("A", a), ("B", b)] where set.runs.count > Ratio.runsMax {
-            throw InputError(description: "\(name) has \(set.runs.count) runs; compare takes \(Ratio.runsMax) at most")
+            throw ComparisonError(
+                description: "\(name) has \(set.runs.count) runs; compare takes \(Ratio.runsMax) at most")
         }
         isPaired = a.tookTurns(with: b)
         let all = a.runs + b.runs
         let names: [String]
         if let figures {
             for name in figures where !all.allSatisfy({ $0.figures[name] != nil }) {
-                throw InputError(description: "\(name): not every run has this figure")
+                throw ComparisonError(description: "\(name): not every run has this figure")
             }
             names = figures
         } else {
@@ -71,13 +67,13 @@ package struct Comparison: Sendable {
                 let inA = a.runs.allSatisfy { $0.figures[name] != nil }
                 let inB = b.runs.allSatisfy { $0.figures[name] != nil }
                 guard inA == inB else {
-                    throw InputError(
+                    throw ComparisonError(
                         description: "only the runs of \(inA ? "A" : "B") all have \(name); see why the others lack it")
                 }
             }
         }
         guard !names.isEmpty else {
-            throw InputError(description: "the runs have no figure in common that could be compared")
+            throw ComparisonError(description: "the runs have no figure in common that could be compared")
         }
         runsA = a.runs.count
         runsB = b.runs.count
@@ -87,7 +83,7 @@ package struct Comparison: Sendable {
             ? (Ratio.pairsMin(error: share), a.runs.count)
             : (Ratio.runsMin(error: share), min(a.runs.count, b.runs.count))
         guard found >= fewest else {
-            throw InputError(
+            throw ComparisonError(
                 description:
                     "too few \(isPaired ? "pairs" : "runs") (\(found)) to compare \(names.count) figures with a confidence of "
                     + "\(((1 - Comparison.error) * 100).shortened) %; \(fewest) are needed, or fewer figures")

@@ -10,21 +10,21 @@ package struct RunSet: Sendable {
     private var starts: [Date] = []
 
     /// - Parameter results: at least one, with the names by which messages call them.
-    package init(_ results: [(name: String, result: LoadResult)]) throws(Comparison.InputError) {
-        guard let first = results.first?.result else { throw Comparison.InputError(description: "no result is given") }
+    package init(_ results: [(name: String, result: LoadResult)]) throws(ComparisonError) {
+        guard let first = results.first?.result else { throw ComparisonError(description: "no result is given") }
         scenario = first.scenario
         machine = first.machine
         var isTimed = true
         for (name, result) in results {
             if let difference = first.difference(from: result, ignoringCommit: false) {
-                throw Comparison.InputError(
+                throw ComparisonError(
                     description: "\(name): \(difference); one side of a comparison is one build and scenario")
             }
             for run in result.runs where !run.verdict.faults.isEmpty {
-                throw Comparison.InputError(description: "\(name): a run is worthless: \(run.verdict.faults[0])")
+                throw ComparisonError(description: "\(name): a run is worthless: \(run.verdict.faults[0])")
             }
             guard result.runs.allSatisfy({ $0.rate == nil }) else {
-                throw Comparison.InputError(
+                throw ComparisonError(
                     description: "\(name): its runs have the rates of saturate; compare takes runs of one rate")
             }
             runs += result.runs
@@ -52,13 +52,13 @@ package struct RunSet: Sendable {
     }
 
     /// Refuses what cannot be compared with this set.
-    package func check(comparable other: RunSet) throws(Comparison.InputError) {
+    package func check(comparable other: RunSet) throws(ComparisonError) {
         let (mine, its) = (
             LoadResult(scenario: scenario, machine: machine),
             LoadResult(scenario: other.scenario, machine: other.machine)
         )
         if let difference = mine.difference(from: its, ignoringCommit: true) {
-            throw Comparison.InputError(description: difference)
+            throw ComparisonError(description: difference)
         }
     }
 }

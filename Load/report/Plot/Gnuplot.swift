@@ -7,16 +7,6 @@ package struct Gnuplot {
         package let description: String
     }
 
-    /// A picture's size in pixels, in which its letters are legible.
-    package struct Size: Sendable {
-        package let width: Int
-        package let height: Int
-        /// For windows and paper.
-        package static let wide = Size(width: 760, height: 300)
-        /// For a phone.
-        package static let narrow = Size(width: 340, height: 300)
-    }
-
     private let program: URL
 
     /// - Parameter path: folders in which the program may be, with colons between.
@@ -30,7 +20,7 @@ package struct Gnuplot {
     }
 
     /// Draws plots as SVG elements that take colours and letters from the page around them, one for each size.
-    package func svg(_ plots: [Plot], _ sizes: [Size]) throws -> [[PlotSVG]] {
+    package func svg(_ plots: [Plot], _ sizes: [PlotSize]) throws -> [[PlotSVG]] {
         var scripts: [String] = []
         for plot in plots {
             for size in sizes {
@@ -46,7 +36,7 @@ package struct Gnuplot {
 
     /// Draws a plot as PNG, in twice the size.
     package func png(_ plot: Plot) throws -> Data {
-        let size = Size.wide
+        let size = PlotSize.wide
         let terminal =
             "pngcairo size \(2 * size.width),\(2 * size.height) fontscale 2 linewidth 2 noenhanced font 'sans-serif,11'"
         return try draw([PlotScript(plot, size, PlotScript.colours).text(terminal: terminal)])[0]

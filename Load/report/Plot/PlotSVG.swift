@@ -7,7 +7,7 @@ package struct PlotSVG: Sendable {
     static let variables = ["--ink", "--grid"] + (1...Plot.seriesMax).map { "--plot-\($0)" }
 
     /// - Parameter drawn: gnuplot's file.
-    init(_ drawn: String, _ plot: Plot, _ size: Gnuplot.Size) {
+    init(_ drawn: String, _ plot: Plot, _ size: PlotSize) {
         // Before the first group stand gnuplot's own title and size.
         let start = drawn.firstRange(of: "<g ")?.lowerBound ?? drawn.startIndex
         var body = drawn[start...].replacing(/<defs>[\s\S]*?<\/defs>/, with: "")

@@ -17,10 +17,10 @@ struct PlotScript {
     private static let dashes = ["solid", "(12,5)", "(3,4)", "(14,4,3,4)", "(7,4)"]
 
     private let plot: Plot
-    private let size: Gnuplot.Size
+    private let size: PlotSize
     private let colours: Colours
 
-    init(_ plot: Plot, _ size: Gnuplot.Size, _ colours: Colours) {
+    init(_ plot: Plot, _ size: PlotSize, _ colours: Colours) {
         self.plot = plot
         self.size = size
         self.colours = colours

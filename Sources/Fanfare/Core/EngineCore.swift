@@ -53,8 +53,8 @@ package final class EngineCore {
     /// Creates a core whose shards run on threads of their own and wake the loop when they have feedback.
     ///
     /// - Parameters:
-    ///   - load: fills a shard before it starts, on its own thread.
-    ///   - subscribers: loaded into the shards after `load`.
+    ///   - activities: those that the shards have before they start.
+    ///   - subscribers: loaded into the shards after `activities`.
     ///   - storedCount: number of cards that are loaded later, while shards serve; `nil` if none are.
     ///   - keepsPeople: `true` to hear of each activity that the shards remove, and of the claims of their alerts and starts.
     ///   - isLive: `true` if log time follows the wall clock; `false` if it is that of a recorded feed.
@@ -62,9 +62,8 @@ package final class EngineCore {
     package convenience init(
         loop: Loop, rules: Rules = .builtIn, limits: ActivityLimits = ActivityLimits(), shards count: Int,
         pinsShards: Bool = false, makeTransports: [TransportFactory], apps: [AppID] = [], clock: ClockSource = .system,
-        load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)? = nil,
-        subscribers: (any SubscriberSource)? = nil, storedCount: Int? = nil, keepsPeople: Bool = false,
-        isLive: Bool, report: (String) -> Void = { _ in }
+        activities: (any InitialActivities)? = nil, subscribers: (any SubscriberSource)? = nil, storedCount: Int? = nil,
+        keepsPeople: Bool = false, isLive: Bool, report: (String) -> Void = { _ in }
     ) throws {
         var takeFeedback: (() -> Void)?
         let wakeup = try Wakeup(loop: loop) { takeFeedback?() }
@@ -74,8 +73,9 @@ package final class EngineCore {
                 count,
                 ShardThread.Options(
                     limits: limits, lineups: rules.lineups, clock: clock, keepsPeople: keepsPeople),
-                pinned: pinsShards, makeTransports: makeTransports, apps: apps, load: load, subscribers: subscribers,
-                storedCount: storedCount, topicLimits: rules.limits, report: report, core: wakeup.signal)
+                pinned: pinsShards, makeTransports: makeTransports, apps: apps, activities: activities,
+                subscribers: subscribers, storedCount: storedCount, topicLimits: rules.limits, report: report,
+                core: wakeup.signal)
         } catch {
             wakeup.close()
             throw error
@@ -482,5 +482,8 @@ package final class EngineCore {
     }
 
     /// Returns a description of an invariant that is violated between two calls; `nil` if all hold.
-    func violation() -> String? { publications.violation(shards: shards.count) ?? questions.dispositions.violation() }
+    func violation() -> String? {
+        publications.violation(shards: shards.count) ?? questions.dispositions.violation()
+            ?? completions.joins.violation()
+    }
 }

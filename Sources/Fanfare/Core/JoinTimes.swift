@@ -25,4 +25,10 @@ struct JoinTimes {
         sentBefore = before
         return (before, sentAt)
     }
+
+    /// Describes a joiner that the shards do not know of, although they were told that they know all of its time; `nil` if there is none.
+    func violation() -> String? {
+        guard let sentAt, sentAt < sentBefore else { return nil }
+        return "a joiner was sent at \(sentAt), and the shards are to know all joiners before \(sentBefore)"
+    }
 }

@@ -18,6 +18,8 @@ struct KnownKeys {
         fileprivate(set) var isDecided: Bool
         /// Number of repeated calls that wait for the entry.
         fileprivate var waiting = 0
+        /// Is `true` of a first call that was dropped before the turn of a repeated call, which waits for its entry once more.
+        fileprivate var wasDropped = false
 
         fileprivate init(_ key: CallKey, at now: FeedTime, position: UInt64?, entry: LogPosition?, isDecided: Bool) {
             (self.key, at, self.position, self.entry, self.isDecided) = (key, now, position, entry, isDecided)
@@ -78,10 +80,22 @@ struct KnownKeys {
         return .repeated(self[number])
     }
 
-    /// Returns `true` while the entry of a first call, as `take` has found it, is on its way through the store.
-    func isOnItsWay(_ call: Call) -> Bool {
-        guard !call.isDecided, let number = numbers[call.key.key] else { return false }
-        return self[number].position == call.position && !self[number].isDecided
+    /// Returns the first call for whose entry a repeated call waits once more when its turn has come; `nil` if it does not wait any longer.
+    ///
+    /// The entry of a dropped call may still be on its way, and makes the key known again when it is decided. A repeated call waits for it once: by
+    /// then the key may have been dropped again.
+    ///
+    /// - Parameter call: first call, as `take` or this function has returned it.
+    func awaited(_ call: Call) -> Call? {
+        guard !call.isDecided else { return nil }
+        if let number = numbers[call.key.key] {
+            if self[number].isDecided { return nil }
+            if self[number].position == call.position { return call }
+        }
+        guard !call.wasDropped else { return nil }
+        var dropped = call
+        dropped.wasDropped = true
+        return dropped
     }
 
     /// Ends the wait of a repeated call.

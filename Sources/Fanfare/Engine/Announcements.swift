@@ -36,10 +36,10 @@ extension Announcements {
     /// Creates the broadcasts, to which the observer listens from the first moment.
     init(_ observer: EngineObserver) {
         self.init()
-        if let decided = observer.decided { decisions.add(decided) }
-        if let met = observer.met { activityEvents.add { met($0.activity, $0.fate) } }
-        if let tokenDied = observer.tokenDied { deadTokens.add(tokenDied) }
-        if let report = observer.report { reports.add(report) }
+        if let onDecision = observer.onDecision { decisions.add(onDecision) }
+        if let onActivityEvent = observer.onActivityEvent { activityEvents.add(onActivityEvent) }
+        if let onDeadToken = observer.onDeadToken { deadTokens.add(onDeadToken) }
+        if let onReport = observer.onReport { reports.add(onReport) }
     }
 }
 

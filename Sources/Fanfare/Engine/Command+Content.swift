@@ -20,7 +20,7 @@ extension Engine.Command {
             writer.write(audience)
             writer.write(request)
         // These commands have no key.
-        case .follow, .card, .trustDeadAnswers, .refused: break
+        case .follow, .card, .confirmDeadTokens, .refused: break
         }
         return writer.bytes.fnv1a
     }

@@ -8,9 +8,10 @@ extension Engine {
     ///
     /// A command is a value, so a program can keep it and hand it in again. The engine checks it when it is handed in, not when it is made.
     ///
-    /// A command with an `IdempotencyKey` is carried out once within 24 hours of log time, however often it is handed in, also by the next process
-    /// with the same store. With the same key and different content it is refused (`Refusal.Cause.key`); an offered command, which is answered before
-    /// the engine knows, is reported to operators and not carried out. Calls for a card state a result and need no key, except `start`.
+    /// The engine carries out a command with an `IdempotencyKey` once within 24 hours of log time, however often a program hands it in, to this
+    /// process or to the next one with the same store. It refuses a command with the same key and different content (`Refusal.Cause.key`); an offered
+    /// command, which is answered before the engine knows, is reported to operators and not carried out. Calls for a card state a result and need no
+    /// key, except `start`.
     public struct Command: Sendable {
         enum Body: Sendable {
             case event(FeedEvent)
@@ -18,7 +19,7 @@ extension Engine {
             case happening(@Sendable (_ now: FeedTime) -> FeedEvent)
             case follow(Subscription, SubscriberID)
             case card(ShardCommand, SubscriberID)
-            case trustDeadAnswers
+            case confirmDeadTokens
             case refused(Refusal)
         }
 
@@ -42,9 +43,9 @@ extension Engine.Command {
     /// while its topic knows that id.
     public static func ingest(_ event: FeedEvent, key: IdempotencyKey? = nil) -> Self { Self(.event(event), key: key) }
 
-    /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is refused. An
-    /// order with an `id` or a `key` may be handed in again, as after a crash: it is taken once. With a `key` the receipt reports the repetition
-    /// (`Receipt.isRepeat`).
+    /// Gives an operator's order, which the decision log records like any event. An order for an app that the engine does not push to is refused. A
+    /// program may hand in an order with an `id` or a `key` again, as after a crash: the engine takes it once. With a `key` the receipt reports the
+    /// repetition (`Receipt.isRepeat`).
     public static func order(
         _ operation: FeedEvent.Operation, for scope: Scope, id: String? = nil, key: IdempotencyKey? = nil
     ) -> Self {
@@ -64,8 +65,8 @@ extension Engine.Command {
     }
 
     /// Corrects the feed on an operator's behalf, by a fact that the feed missed, the retraction of a fact, or a patch. People see the correction at
-    /// once; the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction. A correction with an `id`
-    /// or a `key` may be handed in again, as after a crash: the topic takes it once. With a `key` the receipt reports the repetition
+    /// once; the topic's rules decide if it alerts. An operation is refused, because it is an `order` and not a correction. A program may hand in a
+    /// correction with an `id` or a `key` again, as after a crash: the topic takes it once. With a `key` the receipt reports the repetition
     /// (`Receipt.isRepeat`).
     public static func correct(
         _ topic: TopicID, _ change: FeedEvent.Change, id: String? = nil, key: IdempotencyKey? = nil
@@ -81,16 +82,17 @@ extension Engine.Command {
             }, key: key)
     }
 
-    /// Confirms that tokens which APNs calls dead are dead: their activities are removed as they are found. Without this command the engine keeps the
-    /// activities, and reports that, while APNs calls more than half of the tokens dead, because a wrong environment or bundle id is then likelier.
-    public static var trustDeadAnswers: Self { Self(.trustDeadAnswers) }
+    /// Confirms that tokens which APNs calls dead are dead: the engine removes their activities as it finds them. The engine keeps the activities
+    /// without this command, and reports that, while APNs calls more than half of the tokens dead, because a wrong environment or bundle id is then
+    /// likelier.
+    public static var confirmDeadTokens: Self { Self(.confirmDeadTokens) }
 }
 
 // MARK: - Activities
 
 extension Engine.Command {
-    /// Registers an activity that exists on a phone and shows this topic or lineup from now on. For a known activity the command is a `move`
-    /// and a `replaceToken` in one, so a backend may repeat all of its calls, for example after a restart of either side.
+    /// Registers an activity that exists on a phone and shows this topic or lineup from now on. The command is a `move` and a `replaceToken` in one
+    /// for a known activity, so a backend may repeat all of its calls, for example after a restart of either side.
     ///
     /// - Parameters:
     ///   - audience: topic or lineup that the activity shows.
@@ -111,14 +113,14 @@ extension Engine.Command {
         return Self(.follow(subscription, subscriber), of: subscriber.app)
     }
 
-    /// Makes a known activity show another topic or lineup from now on, by one silent push. While the activity's end is in flight the move waits,
-    /// and is carried out if that end does not arrive. For an unknown or ended activity the engine announces `ActivityFate.refused`.
+    /// Makes a known activity show another topic or lineup from now on, by one silent push. The move waits while the activity's end is in flight, and
+    /// the engine carries it out if that end does not arrive. The engine announces `ActivityFate.refused` for an unknown or ended activity.
     public static func move(activity: ActivityID, subscriber: SubscriberID, to audience: AudienceKey) -> Self {
         card(.move(activity, audience), of: subscriber)
     }
 
     /// Replaces the update token of a known activity: the system changes it now and then while the activity runs. Pending pushes go to the new token.
-    /// For an unknown or ended activity the engine announces `ActivityFate.refused`.
+    /// The engine announces `ActivityFate.refused` for an unknown or ended activity.
     ///
     /// - Parameters:
     ///   - activity: the app's id, as given to `follow` or `start`.
@@ -140,26 +142,28 @@ extension Engine.Command {
     }
 
     /// Sets the person's preferences for this activity from now on (rule A5). A push that is in flight is not recalled.
-    public static func prefer(_ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID) -> Self {
-        card(.prefer(activity, preferences), of: subscriber)
+    public static func setPreferences(
+        _ preferences: Preferences, activity: ActivityID, subscriber: SubscriberID
+    ) -> Self {
+        card(.setPreferences(activity, preferences), of: subscriber)
     }
 
     /// Starts an activity on a phone by a push; it shows this topic or lineup from now on.
     ///
     /// The engine sends one start as soon as there is something to show. It sends a second one only if the first was certainly not accepted, because
     /// a 200 of APNs does not prove that a card appeared, and a second start may be a second card. The app then reports the activity's update token
-    /// with the id in its attributes, which the backend passes on with `confirmStart`. Until then the activity gets no push, and after eight hours
-    /// the engine forgets it. Some people never allow an activity updates (spec §1.1, observed).
+    /// with the id in its attributes, which the backend passes on with `confirmStart`. The activity gets no push until then, and the engine forgets
+    /// it after eight hours. Some people never allow an activity updates (spec §1.1, observed).
     ///
-    /// If the topic's rules renew activities, the engine starts a successor when an activity has lasted almost eight hours. The successor has
-    /// an id of its own (`StartRequest.name(_:edition:)`), and the old activity ends when the successor's token is reported. All earlier ids
-    /// continue to work in all calls here. An `ActivityEvent` with `.renewed` says that the old card is gone and the new one may be there;
-    /// after an outage that is later than the system has ended the old card. For an activity that the app has started itself, `start` after
-    /// `follow` only tells the engine how to renew it; nothing is started then. The id of an activity that is being ended cannot be started
-    /// again until that activity is gone; an `ActivityEvent` reports such a start.
+    /// The engine starts a successor when an activity has lasted almost eight hours, if the topic's rules renew activities. The successor has an id
+    /// of its own (`StartRequest.name(_:edition:)`), and the old activity ends when the successor's token is reported. All earlier ids continue to
+    /// work in all calls here. An `ActivityEvent` with `.renewed` says that the old card is gone and the new one may be there; after an outage that
+    /// is later than the system has ended the old card. A `start` after `follow` only tells the engine how to renew an activity that the app has
+    /// started itself; it starts nothing. The id of an activity that is being ended cannot be started again until that activity is gone; an
+    /// `ActivityEvent` reports such a start.
     ///
-    /// With a `key` the start may be handed in again, also to the engine that follows a crash: the phone gets one start at most, whatever token the
-    /// repeated call has. A start that has not left goes on after a restart, without a report. A start that `ActivityFate.notStarted` reports is
+    /// A program may hand in a start with a `key` again, also to the engine that follows a crash: the phone gets one start at most, whatever token
+    /// the repeated call has. A start that has not left goes on after a restart, without a report. A start that `ActivityFate.notStarted` reports is
     /// over: another one needs another key.
     public static func start(
         _ audience: AudienceKey, _ request: StartRequest, subscriber: SubscriberID, key: IdempotencyKey? = nil
@@ -167,8 +171,8 @@ extension Engine.Command {
         card(.start(request, audience), of: subscriber, key: key)
     }
 
-    /// Ends one activity privately: it gets one end that dismisses it at once, and is removed. If its update token is unknown, the end waits
-    /// for it.
+    /// Ends one activity privately: it gets one end that dismisses it at once, and is removed. The end waits for the activity's update token if the
+    /// engine does not know it.
     public static func unfollow(activity: ActivityID, subscriber: SubscriberID) -> Self {
         card(.unfollow(activity), of: subscriber)
     }

@@ -17,14 +17,14 @@ import Foundation
 /// since 2001, `Data` is base64, and members are named like the properties (spec §6.1, documented). The calling thread encodes each update
 /// once, never once per token.
 extension Engine.Command {
-    /// Publishes the whole content state of a topic. It replaces the previous state, so an optional that has become `nil` disappears from
-    /// phones too. The topic's rules apply as for any other event: nothing is sent unless something visible has changed.
+    /// Publishes the whole content state of a topic. It replaces the previous state, so an optional that has become `nil` disappears from phones too.
+    /// The topic's rules apply as for any other event: the engine sends nothing unless something visible has changed.
     ///
     /// - Parameters:
     ///   - state: a value of the struct that the app uses as its `ContentState`.
     ///   - topic: topic that shows the state.
     ///   - kind: the topic's kind, on its first event; without a kind everything is visible and nothing is folded.
-    ///   - at: event time; `nil`: now. A state older than the newest is dropped as `late`.
+    ///   - at: event time; `nil`: now. The topic drops a state older than the newest as `late`.
     ///   - id: makes it safe to hand in the state again, as after a crash: the topic takes it once, with one alert.
     ///   - lifecycle: `.end` makes this the last state.
     ///   - alert: request for attention. The topic's budget may demote it; the decision record says so. The record also says if the state has more
@@ -50,8 +50,10 @@ extension Engine.Command {
 }
 
 extension Engine {
-    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:id:lifecycle:alert:key:)`. A state that a phone could not read
-    /// back is refused with `Refusal.Cause.contentState`.
+    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:id:lifecycle:alert:key:)`.
+    ///
+    /// - Throws: `.stopped`, `.cancelled`; `.refused` for a state that a phone could not read back (`Refusal.Cause.contentState`), and for a key that
+    ///   another call has used.
     public func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil,

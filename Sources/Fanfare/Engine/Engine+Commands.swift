@@ -22,10 +22,10 @@ extension Engine {
     /// - Parameters:
     ///   - command: checked before the wait.
     ///   - patience: longest wait for room; `nil`: no limit.
-    /// - Returns: the receipt. With a store, the receipt of every command but `trustDeadAnswers` comes when the command is durable; a task that is
+    /// - Returns: the receipt. With a store, the receipt of every command but `confirmDeadTokens` comes when the command is durable; a task that is
     ///   cancelled in the meantime gets a receipt that says `prompt`.
-    /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. Nothing has been taken then, with one
-    ///   exception: with a store, `.stopped` may also mean that the store took nothing in time.
+    /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. The engine has taken nothing then, with one exception:
+    ///   with a store, `.stopped` may also mean that the store took nothing in time.
     public func send(_ command: Command, within patience: Duration? = nil) async throws(EngineError) -> Receipt {
         try await hand(in: request(for: command).get(), until: patience.map(core.time(in:)) ?? .never)
     }
@@ -63,7 +63,7 @@ extension Engine {
                 .success(
                     kept(
                         .command(card, subscriber: subscriber.key, app: app), as: call(of: subscriber).entry(card)))
-            case .trustDeadAnswers: .success(.trustDeadAnswers)
+            case .confirmDeadTokens: .success(.confirmDeadTokens)
             case .refused(let refusal): .failure(.refused(refusal))
             }
         }

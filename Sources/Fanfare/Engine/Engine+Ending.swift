@@ -48,8 +48,8 @@ extension Engine {
     /// Any number of tasks may call it any number of times. Each call returns the same report when the engine has stopped, which is within
     /// the shortest of the given times. A cancelled task still waits.
     ///
-    /// - Parameter timeout: time for sending. Pushes that are unsent when it is over, because APNs is slow or unreachable, are discarded.
-    ///   Events that were taken are decided nevertheless, unless a store takes none of them for two more seconds.
+    /// - Parameter timeout: time for sending. The engine discards pushes that are unsent when the time is over, because APNs is slow or unreachable.
+    ///   It decides all events that it has taken nevertheless, unless a store takes none of them for two more seconds.
     public func shutdown(within timeout: Duration = Engine.stopTimeout) async -> ShutdownReport {
         core.stop(within: timeout)
         let report = await core.ending.wait()

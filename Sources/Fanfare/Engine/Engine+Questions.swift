@@ -5,15 +5,19 @@ public import FanfareModel
 /// thread.
 ///
 /// The waiting form throws `EngineError.stopped` if the engine stops before it has taken the question, and `.cancelled` if the task is
-/// cancelled. In the closure form, every question that was taken is answered, even if the engine stops.
+/// cancelled. The engine answers every question that it has taken in the closure form, even if it stops.
 extension Engine {
     /// Returns the figures over all shards, at most a tenth of a second old.
+    ///
+    /// - Throws: `.stopped` or `.cancelled`.
     public func counts() async throws(EngineError) -> ShardCounts { try await ask { .counts($0) } }
 
     /// Passes the figures over all shards, at most a tenth of a second old, to a closure on the core thread.
     public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Admission { post(.counts(answer)) }
 
     /// Returns the delay of updates on their way to people, over all shards, by topic kind; the figures are at most a tenth of a second old.
+    ///
+    /// - Throws: `.stopped` or `.cancelled`.
     public func freshness() async throws(EngineError) -> FreshnessReport { try await ask { .freshness($0) } }
 
     /// Passes the delay of updates on their way to people, at most a tenth of a second old, to a closure on the core thread.
@@ -21,9 +25,10 @@ extension Engine {
         post(.freshness(answer))
     }
 
-    /// Returns a topic's state once everything handed in before has been decided. The answer costs the core a copy of the state.
+    /// Returns a topic's state, after the core has decided all events from before the call. The answer costs the core a copy of the state.
     ///
     /// - Returns: the state; `nil` if the engine has heard nothing of the topic or has forgotten it since its end.
+    /// - Throws: `.stopped` or `.cancelled`.
     public func topicState(_ topic: TopicID) async throws(EngineError) -> TopicState? {
         try await ask { .topicState(topic, $0) }
     }
@@ -39,7 +44,7 @@ extension Engine {
     ///   - topic: topic that the alert belongs to.
     ///   - activity: the app's id of the Live Activity.
     ///   - subscriber: the install that shows the activity, and its app.
-    /// - Throws: `.stopped`, also if the engine stops before it knows the outcome; `.cancelled`, and `.refused` for an unknown app.
+    /// - Throws: `.stopped`, also if the engine stops before it knows the outcome; `.cancelled`; `.refused` for an unknown app.
     public func alertDisposition(
         of cause: String, in topic: TopicID, activity: ActivityID, subscriber: SubscriberID
     ) async throws(EngineError) -> AlertDisposition {

@@ -56,6 +56,7 @@ extension Engine {
         case .taken(let entry): return keeping(entry)
         case .repeated(let first): return keeping(first.entry, of: first.position, isRepeat: true)
         case .differs(let first): throw .refused(Refusal(key.key, isOf: first))
+        case .dropped: throw .full
         case .stopped: throw .stopped
         }
     }

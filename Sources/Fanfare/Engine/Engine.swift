@@ -38,7 +38,7 @@ public final class Engine: Sendable {
     /// engine.
     ///
     /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
-    ///   source of subscribers in an engine without a store. No thread or connection is left behind.
+    ///   source of subscribers in an engine without a store. The call leaves no thread and no connection behind.
     public static func launch(_ options: Options, observer: Observer = Observer()) async throws(EngineFault) -> Engine {
         Engine(try await RunningCore.begun(options, observer))
     }
@@ -47,7 +47,7 @@ public final class Engine: Sendable {
     /// tasks.
     ///
     /// - Throws: `EngineFault` for an unusable key or certificate, a thread that cannot be created, invalid options, or an error of the
-    ///   source of subscribers in an engine without a store. No thread or connection is left behind.
+    ///   source of subscribers in an engine without a store. The call leaves no thread and no connection behind.
     @available(*, noasync, message: "await Engine.launch(_:observer:) instead: this one blocks a thread of the pool")
     public convenience init(_ options: Options, observer: Observer = Observer()) throws(EngineFault) {
         let core = try RunningCore(options, observer)

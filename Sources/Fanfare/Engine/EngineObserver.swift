@@ -1,4 +1,3 @@
-public import FanfareFanOut
 public import FanfareModel
 
 /// Closures that the engine calls with everything it announces, from its first moment on. The sequences, such as `decisions(buffering:)`,
@@ -8,13 +7,13 @@ public import FanfareModel
 /// at once, and `stop` returns at once.
 public struct EngineObserver: Sendable {
     /// Receives the decision log: one record per event, and one per timer that acted.
-    public var decided: (@Sendable (DecisionRecord) -> Void)?
-    /// Receives, once each, the activities that are gone because their token is dead.
-    public var tokenDied: (@Sendable (ActivityID) -> Void)?
+    public var onDecision: (@Sendable (DecisionRecord) -> Void)?
+    /// Receives each activity that the engine has removed because its token is dead, once.
+    public var onDeadToken: (@Sendable (ActivityID) -> Void)?
     /// Receives the fate of an activity, such as a failed start, its expiry or its renewal.
-    public var met: (@Sendable (ActivityID, ActivityFate) -> Void)?
+    public var onActivityEvent: (@Sendable (ActivityEvent) -> Void)?
     /// Receives lines for operators. Equal lines come at most once a minute, with the number of repetitions.
-    public var report: (@Sendable (String) -> Void)?
+    public var onReport: (@Sendable (String) -> Void)?
 
     /// Creates an observer without closures, which ignores everything.
     public init() {}

@@ -17,11 +17,11 @@ public struct EngineOptions: Sendable {
     /// Limits on how much of a phone's attention one activity may claim.
     public var limits = ActivityLimits()
     /// Activities that are on phones already. The engine loads them before `launch` returns, or after the activities of a store;
-    /// `Engine.Observer.report` receives the number of activities left out, and the reasons.
+    /// `Engine.Observer.onReport` receives the number of activities left out, and the reasons.
     public var subscribers: (any SubscriberSource)?
-    /// Place in which the engine keeps feed events, orders and people; `nil`: they are lost with the process. An engine with a store reads its
-    /// events before `launch` returns, and continues where the last engine stopped. It serves while its people are loaded: only calls that change
-    /// cards, `settle` and questions about cards wait for that.
+    /// Place in which the engine keeps feed events, orders and people; `nil`: all of them are lost with the process. An engine with a store reads its
+    /// events before `launch` returns, and continues where the last engine stopped. The engine serves while it loads its people: only calls that
+    /// change cards, `settle` and questions about cards wait for the end of the loading.
     public var store: StoreChoice?
     /// Clock of the engine; only tests need another one than the system's.
     public var clock = ClockSource.system

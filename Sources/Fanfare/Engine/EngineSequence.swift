@@ -12,7 +12,7 @@ public struct EngineSequence<Element: Sendable>: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let consumer: Consumer<Element>
 
-        /// - Returns: the next element; `nil` if the engine has stopped and the buffer is empty, or if the task is cancelled.
+        /// Returns the next element; `nil` if the engine has stopped and the buffer is empty, or if the task is cancelled.
         public mutating func next() async -> Element? { await consumer.buffer.next() }
 
         /// Returns the next element, on any actor; `nil` if the engine has stopped and the buffer is empty, or if the task is cancelled.

@@ -13,6 +13,8 @@ extension JSONObject {
     }
 
     /// Reads one JSON document that is an object from a string; at most 64 objects and arrays inside each other.
+    ///
+    /// - Throws: the document's fault.
     public init(json: String) throws(JSONTextFault) { try self.init(json: Array(json.utf8)) }
 
     /// Canonical form of the object: members in the order of their keys, no spaces, shortest numbers.

@@ -16,11 +16,11 @@ extension TransportChoice {
     package func makeFactories(shards: Int) throws -> [TransportFactory] {
         switch self {
         case .discard:
-            return [{ loop, shard, context in try DiscardTransport(loop: loop, source: shard, clock: context.clock) }]
+            return [{ loop, source, context in try DiscardTransport(loop: loop, source: source, clock: context.clock) }]
         case .fault(let seed):
             return [
-                { loop, shard, context in
-                    FaultTransport(loop: loop, source: shard, clock: context.clock, seed: seed)
+                { loop, source, context in
+                    FaultTransport(loop: loop, source: source, clock: context.clock, seed: seed)
                 }
             ]
         case .apns(let first, let others):
@@ -46,9 +46,9 @@ extension TransportChoice {
                 configuration.reach = options.reach
                 configuration.quota = ConnectionQuota(most: options.connectionsMax, pools: shards)
                 configuration.idlePingAfter = options.idlePingAfter
-                return { [configuration] loop, shard, context in
+                return { [configuration] loop, source, context in
                     try ConnectionPool(
-                        loop: loop, source: shard, credentials: token, configuration: configuration,
+                        loop: loop, source: source, credentials: token, configuration: configuration,
                         clock: context.clock, proof: context.proof,
                         onReport: { context.report(others.isEmpty ? $0 : "\(options.app): \($0)") })
                 }

@@ -7,8 +7,8 @@ public enum TransportChoice: Sendable, Equatable {
     case discard
     /// Simulates a bad network from a seed: late and reordered answers, throttled, unprocessed and unanswered pushes, dead tokens.
     case fault(seed: UInt64)
-    /// Pushes to APNs for one or several apps, or for one app in both environments. Each has its own connections, because tokens of one are useless
-    /// to another and trouble with one must not delay another. Calls that name no app mean the first.
+    /// Pushes to APNs for one or several apps, or for one app in both environments. Each app has its own connections, because the tokens of one app
+    /// are useless to another, and trouble with one app must not delay another. A call that names no app means the first one.
     case apns(APNsOptions, others: [APNsOptions] = [])
 
     /// Apps in the order of the options; empty if nothing is sent to APNs.

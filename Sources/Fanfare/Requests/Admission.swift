@@ -4,11 +4,11 @@ import FanfareFanOut
 public enum Admission: Sendable, Hashable {
     /// The engine will carry out the command, even if the engine is stopped before that.
     case taken(Receipt)
-    /// There is no room, and nothing was taken. `Engine.room(for:)` waits for room.
+    /// The engine has no room, and has taken nothing. `Engine.room(for:)` waits for room.
     case full
     /// The engine is stopping, or has stopped, and takes nothing more.
     case stopped
-    /// Nothing was taken, and repeating the call does not help.
+    /// The engine has taken nothing, and a repetition of the call does not help.
     case refused(Refusal)
 
     /// Is `true` if the engine carries out the call.
@@ -37,11 +37,12 @@ public enum Admission: Sendable, Hashable {
 ///
 /// Write `catch { switch error { … } }`: the compiler of Swift 6.3.1 crashes on `catch .refused(let refusal)` after an `await`.
 public enum EngineError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There was no room within the caller's time limit.
+    /// There was no room within the caller's time limit. A call that repeats an idempotency key gets this error, too, if the engine had no room to
+    /// remember the key until the first call was durable: repeat the call.
     case full
     /// The engine is stopping, or has stopped.
     case stopped
-    /// The calling task was cancelled before the engine had room or an answer. Nothing was taken if the call waited for room.
+    /// The calling task was cancelled before the engine had room or an answer. The engine has taken nothing if the call waited for room.
     case cancelled
     /// The call can never be carried out.
     case refused(Refusal)

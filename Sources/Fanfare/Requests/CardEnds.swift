@@ -99,7 +99,7 @@ extension PeopleEntry {
     var revivedCard: UInt64? {
         switch self {
         case .follow(let card), .start(let card): card.id.rawValue
-        case .move, .replaceToken, .prefer, .unfollow, .removed: nil
+        case .move, .replaceToken, .setPreferences, .unfollow, .removed: nil
         }
     }
 }

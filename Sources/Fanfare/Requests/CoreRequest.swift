@@ -19,7 +19,7 @@ enum CoreRequest: Sendable {
     case eventNow(@Sendable (_ now: FeedTime) -> FeedEvent)
     case command(ShardCommand, subscriber: UInt64, app: Int)
     case follow(Subscription, app: Int)
-    case trustDeadAnswers
+    case confirmDeadTokens
     case counts(@Sendable (ShardCounts) -> Void)
     case freshness(@Sendable (FreshnessReport) -> Void)
     case disposition(
@@ -34,7 +34,7 @@ extension CoreRequest {
     var isLogged: Bool {
         switch self {
         case .event, .eventNow, .acknowledged, .person, .keyed: true
-        case .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
+        case .command, .follow, .confirmDeadTokens, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
             .passedOver:
             false
         }
@@ -43,7 +43,7 @@ extension CoreRequest {
     /// Is `true` if the request is about cards and makes no entry: such a request waits until all cards of the store are loaded.
     var isOfCards: Bool {
         switch self {
-        case .counts, .freshness, .topicState, .trustDeadAnswers: false
+        case .counts, .freshness, .topicState, .confirmDeadTokens: false
         case .repeated(_, _, let isChange): isChange
         default: true
         }
@@ -71,7 +71,7 @@ extension CoreRequest {
         switch self {
         case .person: true
         case .acknowledged(let request, _), .keyed(_, let request, _): request.changesCard
-        case .event, .eventNow, .command, .follow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle,
+        case .event, .eventNow, .command, .follow, .confirmDeadTokens, .counts, .freshness, .disposition, .settle,
             .topicState, .repeated, .passedOver:
             false
         }
@@ -85,7 +85,7 @@ extension CoreRequest {
             ShardCommand.follow(new.activity, new.audience, token: new.token).fault(topicIDSizeMax: topicIDSizeMax)
         case .acknowledged(let request, _), .person(_, let request, _), .keyed(_, let request, _):
             request.fault(topicIDSizeMax: topicIDSizeMax)
-        case .event, .eventNow, .trustDeadAnswers, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
+        case .event, .eventNow, .confirmDeadTokens, .counts, .freshness, .disposition, .settle, .topicState, .repeated,
             .passedOver:
             nil
         }

@@ -175,7 +175,7 @@ final class CoreTurn {
         case .keyed(let key, let request, let answer): carryOut(request, under: key, answer, now, moment)
         case .repeated(let call, let answer, let isChange):
             if isChange { inbox.noteChanged() }
-            keyed.answer(repeated: call, answer)
+            keyed.answer(repeated: call, answer, isStopping: stop.by < .never)
         case .passedOver(let card):
             inbox.noteChanged()
             core.report(.notStarted(.uncertain), of: card)
@@ -192,7 +192,7 @@ final class CoreTurn {
                 .follow(
                     new.activity, new.audience, token: new.token, preferences: new.preferences, startedAt: startedAt),
                 forSubscriber: new.subscriber, app: app)
-        case .trustDeadAnswers: core.broadcast(.trustDeadAnswers)
+        case .confirmDeadTokens: core.broadcast(.confirmDeadTokens)
         case .counts(let answer): answer(core.counts)
         case .freshness(let answer): answer(core.freshness)
         case .disposition(let activity, let subscriber, let app, let cause, let topic, let answer):
@@ -272,10 +272,14 @@ final class CoreTurn {
             case .kept(let request, _, _):
                 inbox.noteChanged()
                 carryOut(request, now, moment)
-            case .request(.repeated(let call, let answer, let isChange)) where keyed.isOnItsWay(call):
+            case .request(.repeated(let call, let answer, let isChange)):
                 // The intake holds the entry with the key of a card's change once the card's row is durable, which is after calls that repeat the
                 // key. It has done so by now: the repeated call waits once more, for that entry.
-                intake.hold(.repeated(call, answer, isChange: isChange))
+                if let awaited = keyed.awaited(call) {
+                    intake.hold(.repeated(awaited, answer, isChange: isChange))
+                } else {
+                    carryOut(.repeated(call, answer, isChange: isChange), now, moment)
+                }
             case .request(let request): carryOut(request, now, moment)
             }
         }

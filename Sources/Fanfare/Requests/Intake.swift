@@ -347,7 +347,7 @@ extension PeopleEntry {
         switch self {
         case .start(let card): card.id
         case .replaceToken(let id, _, _, _): id
-        case .follow, .move, .prefer, .unfollow, .removed: nil
+        case .follow, .move, .setPreferences, .unfollow, .removed: nil
         }
     }
 }

@@ -7,6 +7,8 @@ enum KeyedAnswer: Sendable {
     case repeated(KnownKeys.Call)
     /// The first call with the key had another content.
     case differs(KnownKeys.Call)
+    /// Too many keys came while the repeated call waited, and that of the first call was dropped: nobody knows what became of the first call.
+    case dropped
     /// The engine stops before the entry is known to be durable.
     case stopped
 }

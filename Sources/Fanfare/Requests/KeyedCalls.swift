@@ -33,12 +33,14 @@ struct KeyedCalls {
         return finding
     }
 
-    /// Returns `true` while the entry of the first call is on its way through the store.
-    func isOnItsWay(_ call: KnownKeys.Call) -> Bool { core.keys.isOnItsWay(call) }
+    /// Returns the first call for whose entry a repeated call waits once more when its turn has come; `nil` if it does not wait any longer.
+    func awaited(_ call: KnownKeys.Call) -> KnownKeys.Call? { core.keys.awaited(call) }
 
     /// Answers a repeated call, after the entry of the first call.
-    func answer(repeated call: KnownKeys.Call, _ answer: KeyedAcknowledgement?) {
+    ///
+    /// - Parameter isStopping: `true` once a stop is requested, which may give the entry of the first call up.
+    func answer(repeated call: KnownKeys.Call, _ answer: KeyedAcknowledgement?, isStopping: Bool) {
         let first = core.keys.endWait(for: call)
-        answer?(first.isDecided ? .repeated(first) : .stopped)
+        answer?(first.isDecided ? .repeated(first) : isStopping ? .stopped : .dropped)
     }
 }

@@ -28,7 +28,7 @@ struct PeopleCall {
             return .start(card)
         case .move(let id, let audience): return .move(id, audience)
         case .replaceToken(let id, let token): return .replaceToken(id, token, shownAt: now)
-        case .prefer(let id, let preferences): return .prefer(id, preferences)
+        case .setPreferences(let id, let preferences): return .setPreferences(id, preferences)
         case .unfollow(let id): return .unfollow(id)
         default: return nil
         }

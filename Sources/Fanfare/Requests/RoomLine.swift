@@ -61,6 +61,23 @@ final class RoomLine<Element: Sendable>: Sendable {
     /// Numbers kept, including those of callers that are gone. For tests.
     var numbersKept: Int { state.withLock { $0.order.count + $0.cancelled.count } }
 
+    /// Describes callers that have no place or two, a wrong count, or a deadline that would pass unseen; `nil` if there are none. For tests.
+    func violation() -> String? {
+        state.withLock { state -> String? in
+            let callers = state.callers
+            let places = state.order.filter { callers[$0] != nil }
+            guard places.count == callers.count, Set(places).count == callers.count,
+                waiting.load(ordering: .relaxed) == callers.count
+            else { return "\(callers.count) callers have \(places.count) places in the line" }
+            guard state.cancelled.isDisjoint(with: callers.keys) else { return "a caller waits, and was cancelled" }
+            guard !state.isClosed || callers.isEmpty else { return "\(callers.count) callers wait in a closed line" }
+            guard callers.values.allSatisfy({ $0.until >= state.earliest && $0.arrival <= state.arrivals }) else {
+                return "a caller's deadline is before \(state.earliest), or the caller has not arrived"
+            }
+            return nil
+        }
+    }
+
     /// Waits behind the callers that wait already.
     ///
     /// - Parameters:

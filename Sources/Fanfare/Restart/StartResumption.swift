@@ -89,7 +89,7 @@ final class StartResumption {
         let subscriber = card.subscription().subscriber
         core.send(.start(request, card.audience), forSubscriber: subscriber, app: app)
         guard let preferences = card.preferences else { return }
-        core.send(.prefer(card.id, preferences), forSubscriber: subscriber, app: app)
+        core.send(.setPreferences(card.id, preferences), forSubscriber: subscriber, app: app)
     }
 
     /// Returns claims of given-up starts that no claim names. They must be durable before the starts are given up, so that no later process starts

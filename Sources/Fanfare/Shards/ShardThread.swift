@@ -23,14 +23,11 @@ final class ShardThread {
 
     /// Starts the thread without waiting for it; `link()` waits.
     ///
-    /// - Parameters:
-    ///   - load: fills the shard on its thread, before anything else happens there.
-    ///   - loading: cards that the shard loads while it serves the loaded ones.
-    ///   - core: signalled when feedback waits, or the ring has room again.
+    /// - Parameter core: signalled when feedback waits, or the ring has room again.
     init(
-        _ place: ShardPlace, _ options: Options, makeTransport: @escaping TransportFactory,
-        load: @escaping @Sendable (Shard, Moment) throws -> Void, loading: LoadingQueue? = nil, core: WakeupSignal
+        _ load: ShardLoad, _ options: Options, makeTransport: @escaping TransportFactory, core: WakeupSignal
     ) throws {
+        let place = load.place
         let rings = rings
         let started = started
         let undelivered = undelivered
@@ -44,12 +41,15 @@ final class ShardThread {
                     shard.reportCompletions(besideOthers: place.count > 1)
                     shard.reserveStamps(beyond: options.clock.stamps.reserved)
                 }
-                try load(shard, clock.now())
+                let moment = clock.now()
+                try load.run(
+                    reserve: { shard.reserve(activities: $0, idSize: $1) }, apply: { shard.apply($0, at: moment) })
                 let driver = try Driver(loop, rings, shard, clock, core)
                 let context = TransportContext(clock: clock.now, proof: options.clock.proof) { [unowned driver] in
                     driver.turn.report($0)
                 }
                 let signal = driver.signal
+                let loading = load.isLater ? load.queue : nil
                 loading?.wake { signal.signal() }
                 driver.turn.attach(try makeTransport(loop, shard, context), loading: loading)
                 started.succeed(driver.signal)
@@ -118,10 +118,10 @@ final class ShardThread {
     }
 }
 
-/// Function that creates a shard's transport, on the shard's thread.
-package typealias TransportFactory = @Sendable (Loop, Shard, TransportContext) throws -> any Transport
+/// Function that creates a shard's transport, on the shard's thread. The shard is the source.
+package typealias TransportFactory = @Sendable (Loop, any DeliverySource, TransportContext) throws -> any Transport
 
-/// Arguments of a transport besides its loop and its shard. Confined to the shard's thread.
+/// Arguments of a transport besides its loop and its source. Confined to the shard's thread.
 package struct TransportContext {
     package let clock: () -> Moment
     /// Proofs of the wall clock, for a transport that learns the time from its peer.

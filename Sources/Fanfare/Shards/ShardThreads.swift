@@ -20,8 +20,8 @@ final class ShardThreads {
     /// - Parameters:
     ///   - count: shards per app.
     ///   - pinned: `true` pins each thread to one processor.
-    ///   - load: fills a shard, on its thread.
-    ///   - subscribers: read once, on this thread, and passed to the shards after `load`.
+    ///   - activities: loaded first, on the shards' threads.
+    ///   - subscribers: read once, on this thread, and passed to the shards after `activities`.
     ///   - storedCount: number of cards that are loaded later; `nil` if none are.
     ///   - topicLimits: limits of the rules, which subscriptions must keep.
     ///   - report: receives lines for operators, on this thread.
@@ -29,8 +29,8 @@ final class ShardThreads {
     /// - Throws: the reason why a shard cannot start. All threads have ended then.
     init(
         _ count: Int, _ options: ShardThread.Options, pinned: Bool, makeTransports: [TransportFactory], apps: [AppID],
-        load: (@Sendable (Shard, ShardPlace, Moment) throws -> Void)?, subscribers: (any SubscriberSource)?,
-        storedCount: Int? = nil, topicLimits: Rules.Limits, report: (String) -> Void, core: WakeupSignal
+        activities: (any InitialActivities)?, subscribers: (any SubscriberSource)?, storedCount: Int? = nil,
+        topicLimits: Rules.Limits, report: (String) -> Void, core: WakeupSignal
     ) throws {
         let expected = max(0, min(storedCount ?? subscribers?.expectedCount ?? 0, ShardThreads.expectedMax))
         let loadsLater = storedCount != nil
@@ -49,22 +49,11 @@ final class ShardThreads {
                     queues[app].append(queue)
                     // The number of activities of the other apps is unknown.
                     let share = app == 0 ? expected / count : 0
+                    let load = ShardLoad(
+                        place: place, isPinned: pinned, share: share, activities: activities, queue: queue,
+                        isLater: loadsLater)
                     threads.append(
-                        try ShardThread(
-                            place, options, makeTransport: makeTransport,
-                            load: { shard, moment in
-                                defer { if !loadsLater { queue.close() } }
-                                if pinned { try LoopThread.pinToProcessor(index) }
-                                // Room for a sixteenth more than the shard's share, with ids like UUIDs: growing copies all tokens, and room that is
-                                // not used takes no memory.
-                                if share > 0 { shard.reserve(activities: share + share / 16 + 16, idSize: .bytes(36)) }
-                                try load?(shard, place, moment)
-                                if loadsLater { return }
-                                while let commands = queue.take() {
-                                    for command in commands { shard.apply(command, at: moment) }
-                                }
-                                if queue.isAbandoned { throw LoadingQueue.Abandoned() }
-                            }, loading: loadsLater ? queue : nil, core: core))
+                        try ShardThread(load, options, makeTransport: makeTransport, core: core))
                 }
             }
             let now = options.clock.wall

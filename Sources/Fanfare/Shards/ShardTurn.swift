@@ -232,7 +232,7 @@ extension ShardCommand {
     fileprivate func mayTakeLong(hasLineups: Bool) -> Bool {
         switch self {
         case .publish, .revokeAlert: hasLineups
-        case .publishResumed, .republish, .trustDeadAnswers: true
+        case .publishResumed, .republish, .confirmDeadTokens: true
         default: false
         }
     }

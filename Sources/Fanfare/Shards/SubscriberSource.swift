@@ -16,6 +16,7 @@ public protocol SubscriberSource: Sendable {
     ///
     /// - Parameter take: returns the fault of a subscription, or `nil`. The engine leaves out faulty subscriptions, and reports their number to
     ///   operators.
+    /// - Throws: any error of the source. An engine without a store is then not created, and its `EngineFault` has the error.
     func read(_ take: (Subscription) -> String?) throws
 }
 

@@ -128,14 +128,12 @@ final class PoolSizing {
     private func judgeLoad(
         _ seen: Observation, at now: MonotonicTime, using random: inout some RandomNumberGenerator
     ) -> Int {
-        load.figures.roundTrip = plannedPath?.roundTrip.nanoseconds ?? load.figures.roundTrip
+        load.figures.roundTrip = plannedPath?.roundTrip ?? load.figures.roundTrip
         let span = now - load.since
         guard span >= PoolSizing.interval else { return 0 }
         var figures = load.figures
         figures.limit = limit(seen, in: span, at: now)
-        if figures.limit != .nothing, let place = TransportFigures.Limit.allCases.firstIndex(of: figures.limit) {
-            figures.held[place] += span.nanoseconds
-        }
+        if figures.limit != .nothing { figures.held[figures.limit, default: .zero] += span }
         let rate = Double(seen.work.taken - load.before.taken) / (span / Duration.seconds(1))
         load = Load(since: now, before: seen.work, hadRoom: false, figures: figures)
         // The rate says nothing while connections still widen.

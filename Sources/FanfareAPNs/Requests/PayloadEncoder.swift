@@ -106,17 +106,6 @@ package enum PayloadEncoder {
 
     private static func problem(with start: Payload.Start) -> PayloadFault.Problem? {
         guard !start.attributesType.isEmpty, isObject(start.attributes) else { return .startWithoutAttributes }
-        if case .channel(let id) = start.updates {
-            let digits = id.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-                    true
-                default: false
-                }
-            }
-            guard digits, !id.isEmpty else { return .channelIsNotBase64 }
-        }
         if let id = start.collapseID {
             guard (1...collapseIDSizeMax.bytes).contains(id.utf8.count),
                 id.utf8.allSatisfy({ (0x21..<0x7f).contains($0) })
@@ -130,14 +119,8 @@ package enum PayloadEncoder {
         JSONValue.write(start.attributesType, to: &body)
         body.append(#","attributes":"#)
         body.append(contentsOf: start.attributes)
-        // An activity has a token or a channel, never both (spec §5.3, documented).
-        switch start.updates {
-        case .token: body.append(#","input-push-token":1"#)
-        case .channel(let id):
-            body.append(#","input-push-channel":"#)
-            JSONValue.write(id, to: &body)
-        case nil: break
-        }
+        // The new activity gets an update token, which its app reports (spec §3.1, documented).
+        body.append(#","input-push-token":1"#)
     }
 
     /// Appends an alert. Its sound lies inside and localised lines are objects, while ordinary pushes have both flat (spec
@@ -198,7 +181,6 @@ package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible
         case stateIsNotAnObject
         case startWithoutAttributes
         case startWithoutAlert
-        case channelIsNotBase64
         case collapseID(ByteCount)
         case relevanceIsNotANumber
     }
@@ -216,7 +198,6 @@ package struct PayloadFault: Error, Sendable, Equatable, CustomStringConvertible
         case .startWithoutAttributes:
             "\(logLabel): a start needs the attributes' type and the attributes, a JSON object"
         case .startWithoutAlert: "\(logLabel): a start needs an alert; without one phones ignore it"
-        case .channelIsNotBase64: "\(logLabel): the channel of a start should be its id as APNs gave it out, base64"
         case .collapseID(let size):
             "\(logLabel): a collapse id has 1 to \(PayloadEncoder.collapseIDSizeMax.bytes) printable ASCII bytes, this has \(size.bytes)"
         case .relevanceIsNotANumber: "\(logLabel): the relevance score is not a finite number"

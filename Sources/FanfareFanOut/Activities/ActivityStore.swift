@@ -24,7 +24,7 @@ struct ActivityStore {
     mutating func reserve(_ count: Int, idSize: ByteCount = .zero) {
         activities.reserveCapacity(count)
         positions.reserveCapacity(count)
-        slots.reserve(count, in: activities)
+        slots.reserve(count)
         // Most tokens seen are 80 bytes (spec §1).
         tokens.reserve(tokens: count, size: idSize == .zero ? .bytes(80) : .bytes(81) + idSize)
     }

@@ -58,4 +58,13 @@ struct DeadTokenGuard {
         isShut = false
         isOverruled = true
     }
+
+    /// Describes more dead answers than answers, more answers than are remembered, or a guard that is shut against an operator's word; `nil` if there
+    /// are none.
+    func violation() -> String? {
+        guard (0...max(0, answers)).contains(dead), answers <= answersMax else {
+            return "\(dead) of \(answers) answers are dead, and at most \(answersMax) are remembered"
+        }
+        return isShut && isOverruled ? "the guard is shut, and an operator has opened it" : nil
+    }
 }

@@ -125,6 +125,6 @@ struct DeadTokenQuarantine {
             return "\(queue.count) activities are held, and nothing will release them"
         }
         guard !queue.isEmpty || abandoned == 0 else { return "\(abandoned) of no held activities are abandoned" }
-        return nil
+        return tokenGuard.violation()
     }
 }

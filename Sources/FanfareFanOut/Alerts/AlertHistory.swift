@@ -112,7 +112,7 @@ struct AlertHistory {
         guard pending.kept.count == pending.count, displaced.count <= AlertHistory.displacedMax else {
             return "\(pending.count) alerts are kept for an audience, and \(displaced.count) displaced ones"
         }
-        return nil
+        return claimFront.violation()
     }
 
     /// Returns the number of displaced alerts between two versions: after `alerted`, and not after `version`.

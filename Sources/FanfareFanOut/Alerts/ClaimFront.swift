@@ -4,10 +4,6 @@ struct ClaimFront {
     var firstTicket: UInt64 = 1
     /// Number of members, from the cursor on, that claims name. It is an estimate, because members that join or leave move others.
     private(set) var ahead = 0
-    /// Is `true` while the audience waits for room to name its members.
-    var isUnnamed = false
-    /// Is `true` from the store's answer, for which the audience waited, to the audience's next visit.
-    var isReady = false
     /// Number of members that are claimed at a time. A crash loses alerts that are claimed and not sent, so a block is a small part of the audience.
     private(set) var block = 0
     private var blockMax = 0
@@ -27,10 +23,15 @@ struct ClaimFront {
     /// Number of members to claim after the claimed ones; `nil` if enough are claimed.
     var wanted: Int? { ahead > block / 2 ? nil : block }
 
-    /// Ends the audience's waits.
-    mutating func goOn() { (isUnnamed, isReady) = (false, false) }
-
     mutating func claimed(_ count: Int) { ahead += count }
     mutating func visited(_ count: Int) { ahead -= min(ahead, count) }
     mutating func forget() { ahead = 0 }
+
+    /// Describes a block beyond the bounds of its sweep, or a count below zero; `nil` if there is none.
+    func violation() -> String? {
+        guard (0...max(0, blockMax)).contains(block), ahead >= 0, firstTicket > 0 else {
+            return "\(ahead) members are claimed from ticket \(firstTicket) on, \(block) at a time, at most \(blockMax)"
+        }
+        return nil
+    }
 }

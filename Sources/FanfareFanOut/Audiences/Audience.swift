@@ -5,32 +5,36 @@ import FanfareModel
 /// A publication changes only this object: O(1), whatever its size. Confined to its shard's thread.
 final class Audience: LaneMember {
     /// The topics; one for a topic's followers, several for a lineup.
-    @safe @exclusivity(unchecked) var topics: [TopicIndex]
+    @safe @exclusivity(unchecked) private(set) var topics: [TopicIndex]
     /// `nil` for a topic's followers.
     let lineup: Lineup?
 
     // Unchecked for the reason given in `Shard`.
-    @safe @exclusivity(unchecked) var order = SweepOrder<ActivitySlot>()
+    @safe @exclusivity(unchecked) private(set) var order = SweepOrder<ActivitySlot>()
     @safe @exclusivity(unchecked) private(set) var newest: NewestVersion
-    @safe @exclusivity(unchecked) var versions = VersionCounts()
+    @safe @exclusivity(unchecked) private(set) var versions = VersionCounts()
+    /// Changed by `Membership`, which counts for the shard, too.
+    @safe @exclusivity(unchecked) private var lacks = LackCounts()
     @safe @exclusivity(unchecked) private(set) var publications: TrackedPublications
     @safe @exclusivity(unchecked) private(set) var times = PublicationTimes()
     @safe @exclusivity(unchecked) private(set) var alerts = AlertHistory()
     @safe @exclusivity(unchecked) private(set) var revisits = Revisits()
     @safe @exclusivity(unchecked) private(set) var starts = StartLine()
     @safe @exclusivity(unchecked) private var payloads = StampedPayloads()
-    /// Members with a pending push, and starts once there is something to show. Changed by `Membership.count`, which counts for the shard, too.
-    @safe @exclusivity(unchecked) var owed = 0
-    /// Members whose newest version was refused for good, so that they get only a newer one. Changed by `Membership.count`.
-    @safe @exclusivity(unchecked) var refused = 0
-    /// Number of activities that need this audience without being members (`Enrolment.retain`).
-    @safe @exclusivity(unchecked) var externalReferences = 0
-    /// Counts the audiences that this object has served.
+    @safe @exclusivity(unchecked) var claimWait = ClaimWait()
+    /// Number of activities that need this audience without being members.
+    @safe @exclusivity(unchecked) private(set) var externalReferences = 0
+    /// Number of the audience among all that its table has had; 0 for an audience that no table has. An object gets another one when it serves another
+    /// audience.
     @safe @exclusivity(unchecked) private(set) var tenant: UInt64 = 0
 
     var target: UInt32 { newest.number }
     var event: Publication.Event { newest.event }
     var priority: Priority { newest.priority }
+    /// Members with a pending push, and starts once there is something to show.
+    var owed: Int { lacks.owed }
+    /// Members whose newest version was refused for good.
+    var refused: Int { lacks.refused }
 
     /// - Parameter trackedMax: maximum of publications whose completion is tracked at a time.
     init(topics: [TopicIndex], lineup: Lineup? = nil, trackedMax: Int, priority: Priority = .conserving) {
@@ -45,27 +49,55 @@ final class Audience: LaneMember {
     /// Is `true` when the only member has the newest version and nothing is pending or in flight: the audience's state then fits into a row
     /// of `LineupTable` or `RestingFollowers`, and this object can serve another audience.
     var isResting: Bool {
-        order.count == 1 && order.remaining == 0 && owed == 0 && refused == 0 && externalReferences == 0
+        order.count == 1 && order.remaining == 0 && lacks.isEmpty && externalReferences == 0
             && event == .update
             && versions.isResting && publications.count == 0 && revisits.isEmpty && starts.count == 0
             && lane.parked == nil
     }
 
-    /// Takes over the state of an audience that was at rest.
+    /// Makes the object serve another audience.
+    ///
+    /// - Parameter tenant: number of the audience, which no other audience of its table has or had.
+    func serve(as tenant: UInt64) {
+        self.tenant = tenant
+        claimWait = ClaimWait()
+    }
+
+    /// The state of a lineup's audience that rests; `nil` for the followers of a topic.
+    var restingLineup: RestingLineup? {
+        lineup.map {
+            RestingLineup(
+                row: $0.row, pinned: $0.rotation.pinned, member: order.members[0], number: target,
+                displayHash: versions.newestDisplayHash, priority: priority, publishedAt: $0.publishedAt,
+                rotation: $0.rotation.resting, spotlight: $0.publishedSpotlight, wakeUp: $0.wakeUp,
+                alertCounts: alerts.resting)
+        }
+    }
+
+    /// Takes over the state of a lineup that was at rest.
     ///
     /// - Parameters:
-    ///   - number: the number of the newest version, which the member has.
-    ///   - version: the newest version; `nil` if there has been none.
-    ///   - alertCounts: the counts of the audience's alerts, by class (`AlertHistory.resting`).
-    func rest(
-        _ member: ActivitySlot, at number: UInt32, _ version: AudienceVersion?, priority: Priority,
-        alertCounts: SIMD2<UInt8>
+    ///   - topics: the topics of the lineup, in order.
+    ///   - latest: the publication of the topic in the spotlight.
+    func wake(
+        _ state: RestingLineup, _ topics: some Collection<TopicIndex>, showing latest: Publication?,
+        _ rules: LineupRules
     ) {
-        order.rest(member)
-        newest = NewestVersion(number, version, priority: priority)
-        versions.rest(number, displayHash: version?.displayHash ?? 0)
+        guard let lineup else { preconditionFailure("the audience of a lineup has none") }
+        self.topics.removeAll(keepingCapacity: true)
+        for topic in topics { self.topics.append(topic) }
+        lineup.wake(state, rules)
+        let version =
+            state.number == 0
+            ? nil
+            : latest.map {
+                AudienceVersion(event: .update, priority: state.priority, latest: $0, displayHash: state.displayHash)
+            }
+        order.rest(state.member)
+        newest = NewestVersion(state.number, version, priority: state.priority)
+        versions.rest(state.number, displayHash: version?.displayHash ?? 0)
         times = PublicationTimes()
-        alerts = AlertHistory(resting: alertCounts)
+        alerts = AlertHistory(resting: state.alertCounts)
         payloads = StampedPayloads()
         publications.completionPlace = CompletionPlace()
     }
@@ -81,9 +113,15 @@ final class Audience: LaneMember {
                 || target > 0 && priority == latest?.priority && versions.newestDisplayHash == latest?.displayHash)
     }
 
+    /// The state of an audience that can rest.
+    var restingFollower: RestingFollower {
+        RestingFollower(
+            topic: topics[0], member: order.members[0], number: target, freshness: UInt8(times.freshness),
+            alerts: alerts.isEmpty ? nil : RestingFollower.Alerts(alerts))
+    }
+
     /// Takes over the state of a topic's only follower that was at rest.
     func wake(_ row: RestingFollower, showing latest: Publication?) {
-        tenant += 1
         topics[0] = row.topic
         order.rest(row.member)
         newest = NewestVersion(row.number, latest)
@@ -116,6 +154,75 @@ final class Audience: LaneMember {
     /// Restores the alerts that the audience had before it rested.
     func restoreAlerts(_ older: [IssuedAlert]) { alerts.restore(older, in: versions.oldest) }
 
+    // MARK: Members
+
+    /// Counts a joiner by the version that it has, before `join`.
+    ///
+    /// - Parameter shown: a version that the joiner was shown before, with the hash of its content; `nil` for a joiner that has missed nothing.
+    func countJoiner(having shown: (version: UInt32, displayHash: UInt64)?) {
+        if let shown {
+            versions.join(having: shown.version, displayHash: shown.displayHash)
+        } else {
+            versions.join()
+        }
+    }
+
+    /// Adds a member, which `countJoiner` has counted.
+    ///
+    /// - Parameters:
+    ///   - isVisited: `true` if no push is pending for the member, so that the current sweep does not visit it.
+    ///   - missesAlert: whether the member lacks the newest alert.
+    func join(_ slot: ActivitySlot, isVisited: Bool, missesAlert: Bool, positions: inout [UInt32]) {
+        guard !isVisited else { return order.joinVisited(slot, positions: &positions) }
+        order.join(slot, positions: &positions)
+        // The last unvisited member lacks the newest alert, for which the others have been visited: all unvisited members go first.
+        if missesAlert { alerts.noteUnreached(order.remaining) }
+    }
+
+    /// Removes a member.
+    ///
+    /// - Parameters:
+    ///   - version: the version that the member has.
+    ///   - sent: the version in flight to the member; `nil` for none.
+    func leave(at position: Int, having version: UInt32, inFlight sent: UInt32?, positions: inout [UInt32]) {
+        order.leave(at: position, positions: &positions)
+        if let sent { versions.conclude(1, sent) }
+        versions.remove(version)
+    }
+
+    /// Keeps the audience for an activity that is not a member.
+    func retain() { externalReferences += 1 }
+
+    /// Ends what `retain` has begun.
+    func release() { externalReferences -= 1 }
+
+    /// Changes the numbers of those that lack the newest version.
+    @inline(__always)
+    func count(owed: Int, refused: Int) { lacks.add(owed: owed, refused: refused) }
+
+    /// Notes that pushes of the newest version have left.
+    func noteSent(_ count: Int) { versions.noteSent(count) }
+
+    /// Notes that members which had the same version before have a newer one now.
+    func noteDelivered(_ count: Int, from old: UInt32, to new: UInt32) {
+        if new != old { versions.advance(count, from: old, to: new) }
+    }
+
+    /// Notes that pushes of this version have been answered.
+    func noteAnswered(_ count: Int, _ version: UInt32) { versions.conclude(count, version) }
+
+    /// What the members lack; `nil` if they lack nothing, and no changes wait.
+    var lack: AudienceLack? {
+        let hasDeferredChanges = lineup?.deferred.isEmpty == false
+        guard !lacks.isEmpty || hasDeferredChanges else { return nil }
+        return AudienceLack(
+            tenant: tenant, target: target, oldest: versions.oldest, owed: owed, refused: refused,
+            hasDeferredChanges: hasDeferredChanges)
+    }
+
+    /// Separates the followers of a topic from its id: they show the topic under another index from now on.
+    func detach(as topic: TopicIndex) { topics = [topic] }
+
     // MARK: Publishing
 
     /// Publishes a new version, which is pending for all members and starts from here on. O(1).
@@ -127,16 +234,12 @@ final class Audience: LaneMember {
     func publish(_ version: AudienceVersion, alerting alert: IssuedAlert?, freshness: Int, at now: MonotonicTime) {
         take(version)
         times.note(now, freshness: freshness, hasMembers: order.count > 0)
-        owed = order.count + starts.count
-        refused = 0
+        lacks.restart(owed: order.count + starts.count)
         order.restart()
         if let alert {
             alerts.append(alert, in: target, for: order.count, having: versions.oldest)
         }
     }
-
-    /// Count of the audiences that the object has served.
-    var servedTenant: UInt64 { lineup?.tenant ?? tenant }
 
     /// Adds a version for an alert that loaded members have missed.
     func add(_ alert: IssuedAlert, in version: AudienceVersion) {
@@ -171,9 +274,6 @@ final class Audience: LaneMember {
         versions.add(target, displayHash: version.displayHash)
     }
 
-    /// Notes that the last unvisited member lacks the newest alert, for which the others have been visited: all unvisited members go first.
-    func noteMissingAlert() { alerts.noteUnreached(order.remaining) }
-
     /// Revokes an alert: no further push carries it, and payloads with it are discarded.
     func revokeAlert(cause: String, topic: TopicID) {
         for version in alerts.revoke(cause: cause, topic: topic) { payloads.drop(alert: version) }
@@ -185,9 +285,12 @@ final class Audience: LaneMember {
     /// Takes the time since which a push of this audience has been due, for the first push after it; `nil` for later pushes.
     func takeDueSince() -> MonotonicTime? { times.takeDueSince() }
 
-    /// Describes a violated invariant of one of the audience's parts; `nil` if there is none.
+    /// Describes a violated invariant of the audience or of one of its parts; `nil` if there is none.
     func violation() -> String? {
-        order.violation() ?? publications.violation() ?? alerts.violation() ?? starts.violation()
+        guard externalReferences >= 0 else { return "an audience is needed by \(externalReferences) activities" }
+        if let violation = order.violation() ?? publications.violation() ?? alerts.violation() { return violation }
+        return starts.violation() ?? versions.violation() ?? revisits.violation() ?? lane.violation()
+            ?? lacks.violation(members: order.count, starts: starts.count)
     }
 
     // MARK: The sweep

@@ -12,6 +12,12 @@ struct AudienceTable {
     /// of one.
     let restingFollower = Audience(topics: [.none], trackedMax: 1)
     private(set) var followers = RestingFollowers()
+    /// Objects for audiences that wake, left by audiences that rest: of topics' only followers, and of lineups.
+    private var spareFollowers: [Audience] = []
+    private var spareLineups: [Audience] = []
+    private static let spareMax = 4096
+    /// Number of audiences so far, each of which is a tenant of its place from `insert` or from its waking on.
+    private var tenants: UInt64 = 0
     /// Indices of audiences whose last member has left.
     private var freeRows: [AudienceIndex] = []
     /// Index of the audience with the most members. It may be stale after that audience shrinks, until the audience has half of its members or
@@ -25,7 +31,9 @@ struct AudienceTable {
     init(_ rules: LineupRules) {
         resting = Audience(
             topics: [], lineup: Lineup(rotation: Rotation(rules, at: .always)), trackedMax: 1)
-        restingFollower.order.rest(ActivitySlot(.max))
+        restingFollower.wake(
+            RestingFollower(topic: .none, member: ActivitySlot(.max), number: 0, freshness: 0, alerts: nil),
+            showing: nil)
     }
 
     var count: Int { rows.count }
@@ -37,7 +45,19 @@ struct AudienceTable {
         set { rows[index.place] = newValue }
     }
 
+    /// The audience that has a place now.
+    func tenant(at index: AudienceIndex) -> AudienceTenant {
+        AudienceTenant(index: index, number: rows[index.place].tenant)
+    }
+
+    /// Returns the audience if it still has its place; otherwise `nil`.
+    func find(_ tenant: AudienceTenant) -> Audience? {
+        let audience = rows[tenant.index.place]
+        return audience.tenant == tenant.number ? audience : nil
+    }
+
     mutating func insert(_ audience: Audience) -> AudienceIndex {
+        serveAnother(audience)
         if let reused = freeRows.popLast() {
             rows[reused.place] = audience
             return reused
@@ -46,9 +66,17 @@ struct AudienceTable {
         return AudienceIndex(rows.count - 1)
     }
 
+    /// Makes an object serve an audience that it has not served before.
+    private mutating func serveAnother(_ audience: Audience) {
+        tenants += 1
+        audience.serve(as: tenants)
+    }
+
     /// Puts a topic's only follower to rest, and keeps its object for another one.
     mutating func restFollower(_ index: AudienceIndex) {
-        followers.rest(rows[index.place], at: index)
+        let audience = rows[index.place]
+        followers.rest(audience.restingFollower, at: index)
+        if spareFollowers.count < AudienceTable.spareMax { spareFollowers.append(audience) }
         rows[index.place] = restingFollower
     }
 
@@ -58,7 +86,37 @@ struct AudienceTable {
     mutating func wakeFollower(
         _ index: AudienceIndex, trackedMax: Int, latest: (TopicIndex) -> Publication?
     ) -> Audience {
-        let audience = followers.wake(index, trackedMax: trackedMax, latest: latest)
+        let row = followers.wake(index)
+        let audience = spareFollowers.popLast() ?? Audience(topics: [.none], trackedMax: trackedMax)
+        serveAnother(audience)
+        audience.wake(row, showing: latest(row.topic))
+        rows[index.place] = audience
+        return audience
+    }
+
+    /// Puts the audience of a lineup to rest, whose state the caller keeps, and keeps its object for another one.
+    mutating func restLineup(_ index: AudienceIndex) {
+        if spareLineups.count < AudienceTable.spareMax { spareLineups.append(rows[index.place]) }
+        rows[index.place] = resting
+    }
+
+    /// Ends the rest of a lineup's audience.
+    ///
+    /// - Parameters:
+    ///   - topics: the topics of the lineup, in order.
+    ///   - latest: the publication of the topic in the spotlight.
+    /// - Returns: an audience whose only member has the newest version, or whose push in flight the caller adds.
+    mutating func wakeLineup(
+        _ index: AudienceIndex, as state: RestingLineup, _ topics: some Collection<TopicIndex>,
+        showing latest: Publication?, _ rules: LineupRules, trackedMax: Int
+    ) -> Audience {
+        let audience =
+            spareLineups.popLast()
+            ?? Audience(
+                topics: [], lineup: Lineup(rotation: Rotation(state.rotation, rules, pinned: nil)),
+                trackedMax: trackedMax)
+        serveAnother(audience)
+        audience.wake(state, topics, showing: latest, rules)
         rows[index.place] = audience
         return audience
     }
@@ -90,6 +148,10 @@ struct AudienceTable {
         guard vacantCount == freeRows.count else {
             return "\(freeRows.count) places of audiences are free, others are vacant"
         }
+        let served = rows.filter { $0.tenant > 0 }
+        guard served.count == Set(served.map(\.tenant)).count, served.allSatisfy({ $0.tenant <= tenants }),
+            max(spareFollowers.count, spareLineups.count) <= AudienceTable.spareMax
+        else { return "\(served.count) audiences of \(tenants) have numbers of others, or too many objects wait" }
         let atRest = indices.filter { self[$0] === restingFollower }
         guard followers.count == atRest.count, atRest.allSatisfy({ followers[$0] != nil }) else {
             return "\(atRest.count) followers rest, \(followers.count) are listed"

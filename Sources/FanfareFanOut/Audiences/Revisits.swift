@@ -37,10 +37,16 @@ struct Revisits {
     /// Notes that a member in a queue has left.
     mutating func abandon(isWanted: (ActivitySlot) -> Bool) {
         prompt.abandon(isWanted: isWanted)
+        if prompt.isEmpty { urgent = 0 }
         late.abandon(isWanted: isWanted)
     }
 
     // For checks.
     /// The members that have an entry.
     var slots: Set<ActivitySlot> { prompt.slots.union(late.slots) }
+
+    /// Describes a count of members that lack an alert without such members; `nil` if there is none.
+    func violation() -> String? {
+        (prompt.isEmpty ? urgent == 0 : urgent >= 0) ? nil : "\(urgent) of \(prompt.count) visits are urgent"
+    }
 }

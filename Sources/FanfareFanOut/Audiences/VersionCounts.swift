@@ -98,6 +98,19 @@ struct VersionCounts {
             }
     }
 
+    /// Describes entries out of order, an older entry that nothing needs, or a count below zero; `nil` if there are none.
+    func violation() -> String? {
+        let all = entries.all
+        guard !all.isEmpty, zip(all, all.dropFirst()).allSatisfy({ $0.version < $1.version }),
+            all.allSatisfy({ $0.members >= 0 && $0.inFlight >= 0 }),
+            all.dropLast().allSatisfy({ $0.members > 0 || $0.inFlight > 0 })
+        else {
+            return
+                "versions \(all.map(\.version)) have \(all.map(\.members)) members, and \(all.map(\.inFlight)) pushes carry them"
+        }
+        return nil
+    }
+
     /// Removes an entry without members and pushes in flight, unless it is the newest.
     private mutating func drop(_ index: Int) {
         guard index < entries.count - 1, entries[index].members == 0, entries[index].inFlight == 0 else { return }

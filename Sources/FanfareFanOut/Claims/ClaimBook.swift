@@ -49,24 +49,12 @@ struct ClaimBook {
     /// Names in `requests`.
     private var requestedNames = 0
 
-    private struct ClaimingAudience {
-        let audience: Audience
-        let tenant: UInt64
-
-        init(_ audience: Audience) { (self.audience, tenant) = (audience, audience.servedTenant) }
-
-        /// The audience; `nil` if its object serves another one.
-        var still: Audience? { audience.servedTenant == tenant ? audience : nil }
-        /// Is `true` while the audience waits in the first lane for a visit to members whose claims are durable.
-        var isReady: Bool { still.map { $0.claimFront.isReady && $0.lane.current == 0 } ?? false }
-    }
-
-    /// Audiences whose sweeps wait for a request, by its ticket.
-    private var claiming: [UInt64: [ClaimingAudience]] = [:]
+    /// Audiences whose sweeps wait for a request, by its ticket. Some audiences of this and the other lists may be gone.
+    private var claiming: [UInt64: [AudienceTenant]] = [:]
     /// Audiences whose next members no claim names yet, because there were too many names.
-    private var unnamed = Queue<ClaimingAudience>()
+    private var unnamed = Queue<AudienceTenant>()
     /// Audiences that go on because their claims are durable, and some that have been visited since.
-    private var ready = Queue<ClaimingAudience>()
+    private var ready = Queue<AudienceTenant>()
 
     var lineups = ClaimingLineups()
     /// Alerts that left without claims, by topic, because the store did not answer. All followers are claimed once the store answers.
@@ -131,9 +119,11 @@ struct ClaimBook {
     /// Returns the number of activities that may be named now. It is bounded, because a crash loses alerts that are claimed and not sent, and there
     /// may be a million audiences of one. An audience that goes on counts as one.
     ///
-    /// - Parameter others: number of lineups of one member that go on because their claims are durable.
-    mutating func room(beside others: Int) -> Int {
-        while let first = ready.first, !first.isReady { ready.removeFirst() }
+    /// - Parameters:
+    ///   - others: number of lineups of one member that go on because their claims are durable.
+    ///   - isReady: returns whether an audience waits in the first lane for a visit to members whose claims are durable.
+    mutating func room(beside others: Int, isReady: (AudienceTenant) -> Bool) -> Int {
+        while let first = ready.first, !isReady(first) { ready.removeFirst() }
         return max(0, limits.namedMax - max(new.named + requestedNames, ready.count + others))
     }
 
@@ -188,13 +178,12 @@ struct ClaimBook {
     }
 
     /// Makes an audience wait for the claim that names this member, or for room to name it.
-    mutating func await(_ slot: ActivitySlot, of audience: Audience, since first: UInt64) {
-        let claimingAudience = ClaimingAudience(audience)
+    mutating func await(_ slot: ActivitySlot, of audience: AudienceTenant, _ wait: inout ClaimWait, since first: UInt64)
+    {
         if isNamed(slot, since: first) {
-            self.claiming[ticket(of: slot), default: []].append(claimingAudience)
-        } else if !audience.claimFront.isUnnamed {
-            audience.claimFront.isUnnamed = true
-            unnamed.append(claimingAudience)
+            claiming[ticket(of: slot), default: []].append(audience)
+        } else if wait.awaitRoom() {
+            unnamed.append(audience)
         }
     }
 
@@ -210,25 +199,26 @@ struct ClaimBook {
 
     /// Removes and returns some audiences, and one-member lineups by their rows, that wait for room: at most one for each name.
     ///
-    /// - Parameter awaitsClaim: returns whether the lineup of a row still waits.
-    mutating func takeUnnamed(_ room: Int, awaitsClaim: (Int) -> Bool) -> (audiences: [Audience], rows: [Int]) {
+    /// - Parameters:
+    ///   - endWait: ends an audience's wait for room; returns `false` if the audience is gone, or has gone on by itself.
+    ///   - awaitsClaim: returns whether the lineup of a row still waits.
+    mutating func takeUnnamed(
+        _ room: Int, endWait: (AudienceTenant) -> Bool, awaitsClaim: (Int) -> Bool
+    ) -> (audiences: [AudienceTenant], rows: [Int]) {
         guard room > 0 else { return ([], []) }
         // Each kind gets half of the room.
         let share = unnamed.isEmpty || !lineups.hasUnnamed ? room : max(1, room / 2)
-        var audiences: [Audience] = []
+        var audiences: [AudienceTenant] = []
         while audiences.count < share, let first = unnamed.popFirst() {
-            guard let audience = first.still, audience.claimFront.isUnnamed else { continue }
-            audience.claimFront.isUnnamed = false
-            // An unparked audience has gone on by its timer.
-            if audience.lane.parked != nil { audiences.append(audience) }
+            if endWait(first) { audiences.append(first) }
         }
         return (audiences, lineups.takeUnnamed(share, awaitsClaim: awaitsClaim))
     }
 
     /// Notes that an audience stands in its lane because claims of its next members are durable.
-    mutating func noteReady(_ audience: Audience) {
-        audience.claimFront.isReady = true
-        ready.append(ClaimingAudience(audience))
+    mutating func noteReady(_ audience: AudienceTenant, _ wait: inout ClaimWait) {
+        wait.noteReady()
+        ready.append(audience)
     }
 
     /// Forgets the claim of an activity that joins another audience.
@@ -257,14 +247,14 @@ struct ClaimBook {
 
     /// Notes that all requests up to that one are durable.
     ///
-    /// - Returns: the audiences that waited for them.
-    mutating func confirm(_ ticket: UInt64) -> [Audience] {
+    /// - Returns: the audiences that waited for them, in the order of their tickets.
+    mutating func confirm(_ ticket: UInt64) -> [AudienceTenant] {
         durable = max(durable, ticket)
         requests.removeAll { $0.ticket <= durable }
         requestedNames = requests.reduce(0) { $0 + $1.named }
-        var served: [Audience] = []
+        var served: [AudienceTenant] = []
         for ticket in claiming.keys.filter({ $0 <= durable }).sorted() {
-            served += claiming.removeValue(forKey: ticket)?.compactMap(\.still) ?? []
+            served += claiming.removeValue(forKey: ticket) ?? []
         }
         return served
     }
@@ -297,6 +287,6 @@ struct ClaimBook {
         guard requestedNames == requests.reduce(0, { $0 + $1.named }) else {
             return "\(requestedNames) names are counted without an answer"
         }
-        return new.violation()
+        return new.violation() ?? lineups.violation()
     }
 }

@@ -45,4 +45,9 @@ struct ClaimingLineups {
     func contains(_ row: Int) -> Bool {
         unnamed.elements.contains(UInt32(row)) || named.values.contains { $0.contains(UInt32(row)) }
     }
+
+    /// Describes a ticket for which no lineup waits; `nil` if there is none. Such a ticket would keep the timer for ever.
+    func violation() -> String? {
+        named.first { $0.value.isEmpty }.map { "no lineup waits for the claims of ticket \($0.key)" }
+    }
 }

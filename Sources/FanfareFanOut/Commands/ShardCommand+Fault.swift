@@ -20,7 +20,7 @@ extension ShardCommand {
         case .replaceToken(_, let token): ShardCommand.fault(of: token)
         case .publish, .publishResumed, .load, .endLoading, .followed, .reportCompletion, .claimed, .revokeAlert,
             .republish,
-            .forget, .prefer, .unfollow, .reportDisposition, .checkRemoval, .trustDeadAnswers, .reportQuiet:
+            .forget, .setPreferences, .unfollow, .reportDisposition, .checkRemoval, .confirmDeadTokens, .reportQuiet:
             nil
         }
     }

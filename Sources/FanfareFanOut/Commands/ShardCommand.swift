@@ -31,7 +31,7 @@ package enum ShardCommand: Sendable {
         earlier: EarlierDelivery? = nil)
     /// Starts the activity on a phone by a push; it shows this audience's state from now on.
     indirect case start(StartRequest, AudienceKey)
-    indirect case prefer(ActivityID, Preferences)
+    indirect case setPreferences(ActivityID, Preferences)
     /// A known activity shows another audience's state from now on. A removed activity stays removed.
     indirect case move(ActivityID, AudienceKey)
     /// Ends the activity by a push of its own, dismissed at once, and removes it.
@@ -42,7 +42,7 @@ package enum ShardCommand: Sendable {
     /// Requests a `removalChecked` for an activity that was `removed`: a follow or a start may have come since. Each `removed` is followed by one.
     case checkRemoval(UInt64, token: UInt64)
     /// Confirms that the tokens answered as dead are dead, so that the guard no longer keeps their activities from being removed.
-    case trustDeadAnswers
+    case confirmDeadTokens
     /// Requests a `quiet` with the same number once each activity has everything sent so far or newer content, or was refused it for good.
     /// Numbers count up.
     case reportQuiet(UInt64)

@@ -1,3 +1,5 @@
+import FanfareModel
+
 /// Answers the core's questions whether all activities have the content sent before the question, whatever is published later.
 ///
 /// Questions are numbered, and the answer to one is an answer to all before it. A survey answers the newest question asked before the
@@ -30,32 +32,14 @@ struct Settling {
         return (asked ?? survey?.question).map { Answer(question: $0, isComplete: isComplete) }
     }
 
-    /// The state of a push that is due to an activity for another reason than its audience's version: a joiner's first push, a private end,
-    /// or a start.
-    enum DuePush {
-        case none, pending
-        /// The first push of a joiner was refused for good; the activity gets the next version.
-        case refused
-    }
-
     /// Advances the survey, and begins the next one.
     ///
-    /// - Parameters:
-    ///   - unvisited: the news that lineups have not looked at; called when a survey begins.
-    ///   - duePush: the state of an activity's push that is due for another reason than its audience's version.
     /// - Returns: the answer to the newest question that has one by now.
-    mutating func takeSettled(
-        _ audiences: [Audience], _ activities: [Activity], unvisited: () -> UnvisitedNews,
-        duePush: (ActivitySlot) -> DuePush
-    ) -> Answer? {
+    mutating func takeSettled(_ shard: some SurveyedShard) -> Answer? {
         var answer: Answer?
         while !isIdle {
-            if survey == nil, let question = asked.take() {
-                survey = Survey(
-                    question: question, unvisited: unvisited(), audiences: audiences.indices,
-                    activities: activities.indices)
-            }
-            guard survey?.isOver(audiences, activities, duePush: duePush) == true else { break }
+            if survey == nil, let question = asked.take() { survey = Survey(question: question, shard) }
+            guard survey?.isOver(shard) == true else { break }
             answer = survey.take().map { Answer(question: $0.question, isComplete: $0.isComplete) }
         }
         return answer
@@ -77,70 +61,68 @@ extension Settling {
 
         /// An audience with members that lack content.
         private struct LackingAudience {
-            let audience: Audience
-            /// The `tenant` when the survey looked: an audience that rests afterwards lacks nothing, and its object serves another one.
-            let tenant: UInt64
+            /// The tenant of the index when the survey looked. An audience that has rested or is gone lacks nothing.
+            let tenant: AudienceTenant
             /// The version that its members are to get: the newest one when the survey looked, or the one with the changes that waited then.
             var version: UInt32
             /// Is `true` while changes of the lineup wait for its next version.
             var awaitsVersion: Bool
 
-            /// Is `true` while the object is still that audience.
-            var isThere: Bool { audience.servedTenant == tenant }
+            init(_ lack: AudienceLack, at index: AudienceIndex) {
+                tenant = AudienceTenant(index: index, number: lack.tenant)
+                version = lack.target
+                awaitsVersion = lack.hasDeferredChanges
+            }
 
             /// Returns whether each member has that version or a newer one, or was refused it.
-            mutating func isSettled() -> Bool {
-                guard isThere else { return true }
-                if awaitsVersion, audience.target > version || !audience.hasDeferredChanges {
+            ///
+            /// - Parameter lack: what the audience lacks now.
+            mutating func isSettled(_ lack: AudienceLack) -> Bool {
+                if awaitsVersion, lack.target > version || !lack.hasDeferredChanges {
                     awaitsVersion = false
-                    version = audience.target
+                    version = lack.target
                 }
                 // A version that was refused for good is not sent again.
-                return !awaitsVersion && (audience.versions.oldest >= version || audience.owed == 0)
+                return !awaitsVersion && (lack.oldest >= version || lack.owed == 0)
             }
         }
 
         /// Audiences, and activities, that one call looks at; they take some tenths of a millisecond.
         private static let lookMax = 1 << 16
 
-        init(
-            question: UInt64, unvisited: UnvisitedNews, audiences: Range<Int>, activities: Range<Int>
-        ) {
+        init(question: UInt64, _ shard: some SurveyedShard) {
             self.question = question
-            self.unvisited = unvisited
-            self.audiences = audiences
-            self.activities = activities
+            unvisited = shard.unvisitedNews()
+            audiences = 0..<shard.audienceCount
+            activities = 0..<shard.activityCount
         }
 
         /// Returns whether the survey has its answer. A call costs a look at `lookMax` audiences and activities, or a check of those that have
         /// settled since the last call.
-        mutating func isOver(
-            _ audiences: [Audience], _ activities: [Activity], duePush: (ActivitySlot) -> DuePush
-        ) -> Bool {
-            guard unvisited.isEmpty() else { return false }
-            for index in self.audiences.prefix(Survey.lookMax) {
-                let audience = audiences[index]
-                guard audience.owed + audience.refused > 0 || audience.hasDeferredChanges else { continue }
-                lackingAudiences.append(
-                    LackingAudience(
-                        audience: audience, tenant: audience.servedTenant, version: audience.target,
-                        awaitsVersion: audience.hasDeferredChanges))
+        mutating func isOver(_ shard: some SurveyedShard) -> Bool {
+            guard unvisited.isEmpty({ shard.hasUnvisitedNews(of: $0, through: $1) }) else { return false }
+            for index in audiences.prefix(Survey.lookMax).lazy.map(AudienceIndex.init) {
+                guard let lack = shard.lack(of: index) else { continue }
+                lackingAudiences.append(LackingAudience(lack, at: index))
             }
-            self.audiences = self.audiences.dropFirst(Survey.lookMax)
-            for index in self.activities.prefix(Survey.lookMax) {
+            audiences = audiences.dropFirst(Survey.lookMax)
+            for index in activities.prefix(Survey.lookMax) {
                 let slot = ActivitySlot(UInt32(index))
-                if duePush(slot) != .none { lackingActivities.append((slot, activities[index].tenant)) }
+                if shard.duePush(of: slot) != .none { lackingActivities.append((slot, shard.tenant(of: slot))) }
             }
-            self.activities = self.activities.dropFirst(Survey.lookMax)
-            guard self.audiences.isEmpty, self.activities.isEmpty else { return false }
+            activities = activities.dropFirst(Survey.lookMax)
+            guard audiences.isEmpty, activities.isEmpty else { return false }
             while let last = lackingAudiences.indices.last {
-                guard lackingAudiences[last].isSettled() else { return false }
-                if lackingAudiences[last].isThere, lackingAudiences[last].audience.refused > 0 { isComplete = false }
+                let tenant = lackingAudiences[last].tenant
+                if let lack = shard.lack(of: tenant.index), lack.tenant == tenant.number {
+                    guard lackingAudiences[last].isSettled(lack) else { return false }
+                    if lack.refused > 0 { isComplete = false }
+                }
                 lackingAudiences.removeLast()
             }
             while let (slot, tenant) = lackingActivities.last {
-                if activities[Int(slot.rawValue)].tenant == tenant {
-                    switch duePush(slot) {
+                if shard.tenant(of: slot) == tenant {
+                    switch shard.duePush(of: slot) {
                     case .none: break
                     case .pending: return false
                     case .refused: isComplete = false
@@ -151,9 +133,4 @@ extension Settling {
             return true
         }
     }
-}
-
-extension Audience {
-    /// Is `true` while a lineup keeps changes for its next version.
-    fileprivate var hasDeferredChanges: Bool { lineup?.deferred.isEmpty == false }
 }

@@ -51,7 +51,12 @@ final class AlertClaims {
 
     /// Number of activities that may be named now: none while many names wait for the store's answer, or while many activities with an answer have
     /// not been sent their alerts.
-    private var room: Int { membership.claims.room(beside: membership.dueLineups[0].firstCount) }
+    private var room: Int { membership.claims.room(beside: membership.dueLineups[0].firstCount, isReady: isReady) }
+
+    private func isReady(_ tenant: AudienceTenant) -> Bool {
+        guard let audience = membership.audiences.find(tenant) else { return false }
+        return audience.claimWait.isReady && audience.lane.current == 0
+    }
 
     /// Returns the first members under the cursor that may be visited: an alert may leave for them, or they have had the alert. Claims the alert for
     /// later members, and pauses the sweep if none may be visited.
@@ -83,13 +88,17 @@ final class AlertClaims {
             }
             audience.claimFront.claimed(next.count)
         }
-        if admitted.isEmpty {
-            let patience = membership.claims.limits.patience
-            membership.park(audience, membership.store[slot].audience, due: moment.monotonic + patience)
-            membership.claims.await(slot, of: audience, since: first)
-            queueRoomTurn()
-        }
+        if admitted.isEmpty { awaitClaim(slot, of: audience, since: first, at: moment) }
         return admitted
+    }
+
+    /// Pauses the sweep until a claim names this member, or until there is room to name it.
+    private func awaitClaim(_ slot: ActivitySlot, of audience: Audience, since first: UInt64, at moment: Moment) {
+        let index = membership.store[slot].audience
+        membership.park(audience, index, due: moment.monotonic + membership.claims.limits.patience)
+        membership.claims.await(
+            slot, of: membership.audiences.tenant(at: index), &audience.claimWait, since: first)
+        queueRoomTurn()
     }
 
     // MARK: Carried alerts
@@ -129,10 +138,7 @@ final class AlertClaims {
         for next in audience.order.next(limit: membership.claims.limits.blocks.lowerBound) {
             if carries(next), let need = need(of: next, in: audience, at: moment) { claim(need, for: next) }
         }
-        let patience = membership.claims.limits.patience
-        membership.park(audience, membership.store[slot].audience, due: moment.monotonic + patience)
-        membership.claims.await(slot, of: audience, since: first.first)
-        queueRoomTurn()
+        awaitClaim(slot, of: audience, since: first.first, at: moment)
         return []
     }
 
@@ -184,15 +190,16 @@ final class AlertClaims {
     }
 
     /// - Parameter areReady: whether claims that name the next members are durable.
-    private func unpark(_ audiences: [Audience], areReady: Bool, at moment: Moment) {
-        for audience in audiences where audience.lane.parked != nil {
+    private func unpark(_ tenants: [AudienceTenant], areReady: Bool, at moment: Moment) {
+        for tenant in tenants {
+            guard let audience = membership.audiences.find(tenant), audience.lane.parked != nil else { continue }
             // Another alert may have begun to gather.
             if let lineup = audience.lineup, lineup.isGathering(at: moment.monotonic) {
                 membership.unpark(audience)
                 membership.park(audience, membership.lineups.audience(of: lineup.row), due: lineup.publishedAt)
             } else {
                 membership.unpark(audience)
-                if areReady { membership.claims.noteReady(audience) }
+                if areReady { membership.claims.noteReady(tenant, &audience.claimWait) }
             }
         }
     }
@@ -206,9 +213,20 @@ final class AlertClaims {
 
     /// Lets some audiences and one-member lineups that wait for room go on. Neither kind takes all the room.
     private func releaseUnnamed(_ room: Int, at moment: Moment) {
-        let (audiences, rows) = membership.claims.takeUnnamed(room, awaitsClaim: awaitsClaim)
-        unpark(audiences, areReady: false, at: moment)
+        let (tenants, rows) = membership.claims.takeUnnamed(
+            room, endWait: endWaitForRoom, awaitsClaim: awaitsClaim)
+        unpark(tenants, areReady: false, at: moment)
         for row in rows { queue(row) }
+    }
+
+    /// Ends an audience's wait for room.
+    ///
+    /// - Returns: `false` if the audience is gone or did not wait, or if it has gone on by its timer.
+    private func endWaitForRoom(_ tenant: AudienceTenant) -> Bool {
+        guard let audience = membership.audiences.find(tenant), audience.claimWait.endWaitForRoom() else {
+            return false
+        }
+        return audience.lane.parked != nil
     }
 
     /// Queues the turn for room, unless an answer of the store will queue the turn.

@@ -126,7 +126,7 @@ final class PushSender {
             minute: minute)
         let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
         if decision.priority < pushRequest.priority { downgraded += count }
-        audience.versions.noteSent(count)
+        audience.noteSent(count)
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
     }

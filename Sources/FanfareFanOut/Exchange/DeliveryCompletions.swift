@@ -64,7 +64,7 @@ final class DeliveryCompletions {
             retries.noteAnswers(count, dead: 0)
             missedAlerts.settleAlerts(of: activity, .accepted, completions[start..<start + count], at: moment)
             membership.deliver(count, having: activity.delivered, with: audience.target, of: audience, at: moment)
-            audience.versions.conclude(count, audience.target)
+            audience.noteAnswered(count, audience.target)
             if audience.order.count == 1 { membership.rest(activity.audience) }
             return count
         }
@@ -91,7 +91,7 @@ final class DeliveryCompletions {
         let outcome = applyOutcome(slot, as: activity, completion.outcome, at: moment)
         outcomes.add(outcome)
         if let audience {
-            audience.versions.conclude(1, activity.sending)
+            audience.noteAnswered(1, activity.sending)
             membership.reportCompleted(audience, at: moment)
             if audience.order.count == 1 { membership.rest(activity.audience) }
         }

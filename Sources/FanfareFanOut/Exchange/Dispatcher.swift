@@ -218,7 +218,7 @@ final class Dispatcher {
             if let slot = lifecycle.nextDeparture() { sendPrivateEnd(slot, at: moment, into: &batch) }
             return 1
         }
-        if membership.claims.isKept { audience.claimFront.isReady = false }
+        if membership.claims.isKept { audience.claimWait.noteVisit() }
         if audience.lineup != nil {
             lineupPublisher.takeNews(of: audience, at: moment)
             guard audience.lane.parked == nil, audience.hasWork else { return 1 }

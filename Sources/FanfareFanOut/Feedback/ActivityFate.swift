@@ -4,8 +4,8 @@ public import FanfareModel
 public enum ActivityFate: Sendable, Hashable {
     /// No card appears, and the activity is gone.
     case notStarted(StartFailure)
-    /// The activity has lasted eight hours, or up to ten minutes less, and is gone without a successor. If one was pending, `notStarted`
-    /// is reported for it.
+    /// The activity has lasted eight hours, or up to ten minutes less, and is gone without a successor. The engine reports `notStarted` for a
+    /// successor that was pending.
     case expired
     /// The activity is gone, and its id now means `as`, its successor: APNs accepted the successor's start, may have accepted it, or the successor's
     /// token is known. The id may mean the successor even before this report, while the successor's card cannot exist yet: its start has not left, or

@@ -1,8 +1,8 @@
 public import FanfareModel
 public import FanfareQueues
 
-/// Freshness of the states that people see: the age of states when they leave, the duration of sweeps, and the delay in the lanes, all in
-/// nanoseconds. Each shard keeps one value per topic kind, and one for all lineups together.
+/// Freshness of the states that people see: the age of states when they leave, the duration of sweeps, and the delay in the lanes. Each shard keeps
+/// one value per topic kind, and one for all lineups together.
 public struct Freshness: Sendable, Equatable {
     /// Time from a version's arrival at the shard until the transport gets it, for each push except pushes to joiners, which have missed nothing.
     public var stateAge = Histogram()
@@ -35,10 +35,10 @@ extension TopicKind {
 public struct FreshnessReport: Sendable, Equatable {
     /// Figures by topic kind: `TopicKind.lineup` counts all lineups, and `TopicKind.other` the kinds beyond the first sixteen.
     public var kinds: [TopicKind: Freshness] = [:]
-    /// Age of the oldest publication that a member lacks, in nanoseconds; 0 while no member lacks any.
-    public var oldestUndelivered: Int64 = 0
-    /// The time at which the last push was accepted, in nanoseconds of the engine's monotonic clock (`ClockSource`); 0 before the first.
-    public var lastAccepted: Int64 = 0
+    /// Age of the oldest publication that a member lacks; zero while no member lacks any.
+    public var oldestUndelivered: Duration = .zero
+    /// Time of the engine's monotonic clock (`ClockSource.monotonic`) at which the last push was accepted; `nil` before the first.
+    public var lastAccepted: MonotonicTime?
 
     /// Creates an empty report.
     public init() {}
@@ -47,7 +47,7 @@ public struct FreshnessReport: Sendable, Equatable {
         var sum = a
         for (kind, freshness) in b.kinds { sum.kinds[kind, default: Freshness()].add(freshness) }
         sum.oldestUndelivered = max(a.oldestUndelivered, b.oldestUndelivered)
-        sum.lastAccepted = max(a.lastAccepted, b.lastAccepted)
+        if let accepted = b.lastAccepted { sum.lastAccepted = max(a.lastAccepted ?? accepted, accepted) }
         return sum
     }
 }

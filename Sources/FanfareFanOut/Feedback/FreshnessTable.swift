@@ -47,9 +47,9 @@ struct FreshnessTable {
     /// - Parameter oldestArrival: arrival of the oldest publication that a member lacks.
     func report(oldestArrival: MonotonicTime?, at now: MonotonicTime) -> FreshnessReport {
         var report = FreshnessReport()
-        report.lastAccepted = lastAccepted?.nanoseconds ?? 0
+        report.lastAccepted = lastAccepted
         for (kind, figures) in kinds { report.kinds[kind] = figures }
-        report.oldestUndelivered = oldestArrival.map { max(0, now.nanoseconds(since: $0)) } ?? 0
+        report.oldestUndelivered = oldestArrival.map { max(.zero, now - $0) } ?? .zero
         return report
     }
 

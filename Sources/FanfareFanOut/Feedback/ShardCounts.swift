@@ -8,15 +8,15 @@ public struct ShardCounts: Sendable, Equatable {
         public var accepted: Int
         /// Pushes whose token APNs called dead, and whose activity was removed.
         public var dead: Int
-        /// Pushes whose token APNs called dead while too many tokens were; their activities are kept and get the newest state later.
+        /// Pushes whose token APNs called dead while too many tokens were; the engine keeps their activities, which get the newest state later.
         public var held: Int
         /// Pushes that the service refused for the time being, for example with 429; the activities get the newest state later.
         public var throttled: Int
         /// Pushes refused for good, which indicates a bug of Fanfare; their activities lack the content until they get a newer state.
         public var failed: Int
-        /// Pushes that were never answered; the state is sent again, an alert or a start is not.
+        /// Pushes without an answer. The engine sends the state again, but neither an alert nor a start.
         public var uncertain: Int
-        /// Pushes that were certainly not processed, and are sent again.
+        /// Pushes that APNs has certainly not processed; the engine sends them again.
         public var notProcessed: Int
         /// Pushes sent at priority 5 although their topics request 10, because the activity's budget was spent.
         public var downgradedToLowPriority: Int
@@ -26,19 +26,19 @@ public struct ShardCounts: Sendable, Equatable {
     public struct Alerts: Sendable, Equatable {
         /// Alerts accepted by the service with the push that carried them.
         public var accepted: Int
-        /// Alerts that are not sent because a newer one of the same or a higher class was sent or is kept in their place.
+        /// Alerts that the engine does not send, because it has sent or keeps a newer one of the same or a higher class.
         public var superseded: Int
         /// Alerts whose cause was withdrawn before they left.
         public var revoked: Int
         /// Alerts older than their rule's `freshFor` by the time of the activity's push.
         public var stale: Int
-        /// Alerts whose push was never answered; they are not sent again.
+        /// Alerts whose push got no answer; the engine does not send them again.
         public var uncertain: Int
         /// Alerts whose push was refused for good.
         public var refused: Int
-        /// Alerts left out because of the person's mask or quiet hours; the update went silently.
+        /// Alerts left out because of the person's mask or quiet hours; the update left silently.
         public var silenced: Int
-        /// Alerts left out because the activity's limits were reached; the update went silently.
+        /// Alerts left out because the activity had reached its limits; the update left silently.
         public var limited: Int
     }
 

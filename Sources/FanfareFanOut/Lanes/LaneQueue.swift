@@ -47,12 +47,13 @@ struct LaneQueue {
         }
     }
 
-    /// Describes blocks with a gap, or a wrong count; `nil` if there are none.
+    /// Describes blocks with a gap, a wrong count, or a member whose state contradicts itself; `nil` if there are none.
     func violation() -> String? {
         let entries = blocks.joined().count { $0 != nil }
         guard entries == count, blocks[0].prefix(head).allSatisfy({ $0 == nil }),
             blocks.dropLast().allSatisfy({ $0.count == LaneQueue.blockMax })
         else { return "a lane's queue counts \(count) entries, has \(entries) from \(head) on" }
+        for member in blocks.joined() { if let violation = member?.lane.violation() { return violation } }
         return nil
     }
 

@@ -50,4 +50,11 @@ struct LaneState {
     ///
     /// - Returns: the timer that would have ended it.
     @discardableResult mutating func unpark() -> ShardTimers.Entry? { parked.take() }
+
+    /// Describes a lane that has no entry of the audience, or in which the audience stands although it is parked; `nil` if there is none.
+    func violation() -> String? {
+        guard let current else { return nil }
+        guard entries.contains(Places(current)) else { return "an audience stands in lane \(current) without an entry" }
+        return parked == nil ? nil : "a parked audience stands in lane \(current)"
+    }
 }

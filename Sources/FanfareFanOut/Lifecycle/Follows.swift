@@ -58,7 +58,7 @@ final class Follows {
         }
         if let slot = lifecycle.slot(of: new.id) {
             membership.claims.rename(slot, new.id.mark)
-            if let preferences = new.preferences { lifecycle.prefer(preferences, for: slot) }
+            if let preferences = new.preferences { lifecycle.setPreferences(preferences, for: slot) }
             moves.move(slot, to: new.audience, at: moment)
             // The last one of several loads of an activity counts.
             if let earlier = new.earlier, !earlier.hasNewest { repeatNewest(slot) }
@@ -179,7 +179,7 @@ final class Follows {
                 noteEnded(slot, new.id)
             } else {
                 takeBack(slot, in: publisher.audienceIndex(new.audience, at: moment))
-                if let preferences = new.preferences { lifecycle.prefer(preferences, for: slot) }
+                if let preferences = new.preferences { lifecycle.setPreferences(preferences, for: slot) }
             }
             return true
         }

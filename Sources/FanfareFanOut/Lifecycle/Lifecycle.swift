@@ -39,7 +39,7 @@ final class Lifecycle {
             ?? departures.violation()
     }
 
-    func prefer(_ preferences: Preferences, for slot: ActivitySlot) {
+    func setPreferences(_ preferences: Preferences, for slot: ActivitySlot) {
         membership.store.setPreferences(of: slot, to: preferences)
         if let successor = successor(of: slot) { membership.store.setPreferences(of: successor, to: preferences) }
     }
@@ -368,7 +368,7 @@ final class Lifecycle {
         }
     }
 
-    func duePush(of slot: ActivitySlot) -> Settling.DuePush {
+    func duePush(of slot: ActivitySlot) -> DuePush {
         let activity = membership.store[slot]
         // A start that has been answered is not awaited: only its token shows that the card exists, and the token may never come.
         if activity.flags.contains(.tokenless) {

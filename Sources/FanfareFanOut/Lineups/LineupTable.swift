@@ -34,7 +34,7 @@ final class LineupTable {
         var displayHashBefore: UInt64 = 0
         /// `Lineup.publishedAt`.
         var publishedAt = MonotonicTime.always
-        var rotation: Rotation.Resting?
+        var rotation: RestingRotation?
         var wakeUp: ShardTimers.Entry?
         /// Number of the last news in the push in flight.
         var sent = NewsNumber()
@@ -85,9 +85,6 @@ final class LineupTable {
     /// Row by index of the audience of a lineup of one member whose state is in the row; `noRow` for other audiences.
     @safe @exclusivity(unchecked) private var rowOfAudience: [UInt32] = []
     private static let noRow = UInt32.max
-    /// Objects for the audiences of lineups that wake up, left by lineups that rest.
-    @safe @exclusivity(unchecked) private var spare: [Audience] = []
-    private static let spareMax = 4096
     @safe @exclusivity(unchecked) private var links = Links()
     /// Lineups by topic.
     @safe @exclusivity(unchecked) private var topics: [TopicLineups?] = []
@@ -115,7 +112,7 @@ final class LineupTable {
 
     // MARK: Lineups
 
-    func find(_ selection: Lineup.Selection) -> Int? {
+    func find(_ selection: LineupSelection) -> Int? {
         var bucket = home(LineupTable.hash(selection.topics, selection.pinned))
         while buckets[bucket] != 0 {
             let row = Int(buckets[bucket]) - 1
@@ -125,13 +122,13 @@ final class LineupTable {
         return nil
     }
 
-    private func isSelection(_ row: Int, _ selection: Lineup.Selection) -> Bool {
+    private func isSelection(_ row: Int, _ selection: LineupSelection) -> Bool {
         pinned(of: row) == selection.pinned && Int(rows[row].count) == selection.topics.count
             && topicIndices(of: row).elementsEqual(selection.topics)
     }
 
     /// Adds a lineup, whose selection must not be in the table. It counts as having looked at all news so far.
-    func insert(_ selection: Lineup.Selection, audience: AudienceIndex) -> Int {
+    func insert(_ selection: LineupSelection, audience: AudienceIndex) -> Int {
         var row = Row(count: UInt8(selection.topics.count), looked: newest, audience: audience, born: newest)
         row.pinned = selection.pinned.map(UInt8.init) ?? Row.none
         row.start = links.free[selection.topics.count].popLast() ?? addLinks(selection.topics.count)
@@ -248,56 +245,30 @@ final class LineupTable {
     /// Is `true` while the lineup's only member has the newest version, and no push is in flight.
     func isResting(_ row: Int) -> Bool { isLone(row) && !lone[row].flags.contains(.inFlight) }
 
-    /// Moves the state of a lineup at rest into its row, and keeps its audience's object for another lineup.
-    func rest(_ row: Int, _ audience: Audience, _ lineup: Lineup) {
-        let displayHash = audience.versions.newestDisplayHash
-        lone[row] = Lone(
-            member: audience.order.members[0], number: audience.target, displayHash: displayHash,
-            displayHashBefore: displayHash, publishedAt: lineup.publishedAt, rotation: lineup.rotation.resting,
-            wakeUp: lineup.wakeUp, spotlight: lineup.publishedSpotlight.map(UInt8.init) ?? .max,
-            priority: audience.priority,
-            alertCounts: audience.alerts.resting)
-        let place = rows[row].audience.place
+    /// Takes the state of a lineup whose audience rests from now on.
+    func rest(_ state: RestingLineup) {
+        lone[state.row] = Lone(
+            member: state.member, number: state.number, displayHash: state.displayHash,
+            displayHashBefore: state.displayHash, publishedAt: state.publishedAt, rotation: state.rotation,
+            wakeUp: state.wakeUp, spotlight: state.spotlight.map(UInt8.init) ?? .max, priority: state.priority,
+            alertCounts: state.alertCounts)
+        let place = rows[state.row].audience.place
         while rowOfAudience.count <= place { rowOfAudience.append(LineupTable.noRow) }
-        rowOfAudience[place] = UInt32(row)
-        if spare.count < LineupTable.spareMax { spare.append(audience) }
+        rowOfAudience[place] = UInt32(state.row)
     }
 
-    /// Moves the state of a lineup from its row into an audience.
-    ///
-    /// - Parameter latest: the publication of the topic in the spotlight.
-    /// - Returns: an audience whose only member has the newest version, or whose push in flight the caller adds.
-    func wake(_ row: Int, _ rules: LineupRules, latest: Publication?, trackedMax: Int) -> Audience {
+    /// Gives back the state of a lineup whose audience wakes. The caller adds the push in flight, if there is one.
+    func wake(_ row: Int) -> RestingLineup {
         guard let rotation = lone[row].rotation.take() else {
             preconditionFailure("a lineup wakes that is awake")
         }
         let state = lone[row]
         rowOfAudience[rows[row].audience.place] = LineupTable.noRow
-        let audience =
-            spare.popLast()
-            ?? Audience(
-                topics: [], lineup: Lineup(rotation: Rotation(rotation, rules, pinned: nil)), trackedMax: trackedMax)
-        guard let lineup = audience.lineup else { preconditionFailure("the audience of a lineup has none") }
-        audience.topics.removeAll(keepingCapacity: true)
-        for link in links(of: row) { audience.topics.append(links.topics[link]) }
-        lineup.row = row
-        lineup.tenant += 1
-        lineup.rotation = Rotation(rotation, rules, pinned: pinned(of: row))
-        lineup.publishedSpotlight = state.spotlight == .max ? nil : Int(state.spotlight)
-        lineup.publishedAt = state.publishedAt
-        lineup.wakeUp = state.wakeUp
-        lineup.historyIsShort = true
-        lineup.displayIsOld = true
-        lineup.awaitsNews = false
-        let version =
-            state.number == 0
-            ? nil
-            : latest.map {
-                AudienceVersion(event: .update, priority: state.priority, latest: $0, displayHash: state.displayHash)
-            }
-        audience.rest(
-            state.member, at: state.number, version, priority: state.priority, alertCounts: state.alertCounts)
-        return audience
+        return RestingLineup(
+            row: row, pinned: pinned(of: row), member: state.member, number: state.number,
+            displayHash: state.displayHash, priority: state.priority, publishedAt: state.publishedAt,
+            rotation: rotation, spotlight: state.spotlight == .max ? nil : Int(state.spotlight), wakeUp: state.wakeUp,
+            alertCounts: state.alertCounts)
     }
 
     func isDue(_ row: Int, lane number: Int) -> Bool {
@@ -480,7 +451,15 @@ final class LineupTable {
 
     /// Returns the topics that have news which their lineups have not looked at.
     func unvisited() -> UnvisitedNews {
-        UnvisitedNews(topics: topics.compactMap { $0?.news.isEmpty == false ? $0 : nil }, newest: newest)
+        UnvisitedNews(
+            topics: topics.enumerated().compactMap { place, lineups in
+                lineups?.news.isEmpty == false ? TopicIndex(place) : nil
+            }, newest: newest)
+    }
+
+    /// Returns whether a topic has news up to that number which some of its lineups have not looked at.
+    func hasUnvisitedNews(of topic: TopicIndex, through last: NewsNumber) -> Bool {
+        self[topic]?.news.first.map { $0.number <= last } ?? false
     }
 
     // MARK: Finding a selection
@@ -546,7 +525,7 @@ final class LineupTable {
         }
         var listed = 0
         for row in all {
-            let selection = Lineup.Selection(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))
+            let selection = LineupSelection(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))
             guard find(selection) == row else { return "lineup \(row) is not found by its selection" }
             for link in links(of: row) {
                 guard let lineups = topics[links.topics[link].place], Int(links.places[link]) < lineups.order.count,

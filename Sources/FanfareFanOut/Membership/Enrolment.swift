@@ -22,20 +22,17 @@ final class Enrolment {
         membership.store.alertMemory.forget(slot)
         if let shown, let displayHash = shown.displayHash {
             membership.store[slot].delivered = shown.version
-            audience.versions.join(having: shown.version, displayHash: displayHash)
+            audience.countJoiner(having: (shown.version, displayHash))
         } else {
             membership.store[slot].delivered = audience.target
-            audience.versions.join()
+            audience.countJoiner(having: nil)
             if audience.target > 0 { membership.store[slot].flags.insert(.needsPush) }
         }
         let missesAlert = membership.store[slot].alerted < audience.alerts.newest
-        if audience.lineup == nil, !missesAlert, !membership.isOwed(membership.store[slot], audience) {
-            // No push is pending for the joiner. So its audience can rest at once, and followers of topics that have not begun take little memory.
-            audience.order.joinVisited(slot, positions: &membership.store.positions)
-        } else {
-            audience.order.join(slot, positions: &membership.store.positions)
-            if missesAlert { audience.noteMissingAlert() }
-        }
+        // If no push is pending for the joiner, its audience can rest at once, and followers of topics that have not begun take little memory.
+        let isVisited = audience.lineup == nil && !missesAlert && !membership.isOwed(membership.store[slot], audience)
+        audience.join(
+            slot, isVisited: isVisited, missesAlert: missesAlert, positions: &membership.store.positions)
         membership.audiences.noteSize(audience, at: index)
         if audience.lineup != nil {
             membership.count(inLineups: 1)
@@ -54,10 +51,10 @@ final class Enrolment {
         let audience = membership.awake(activity.audience)
         membership.count(activity, -1, in: audience)
         if audience.lineup != nil { membership.count(inLineups: -1) }
-        audience.order.leave(
-            at: Int(membership.store.positions[Int(slot.rawValue)]), positions: &membership.store.positions)
-        if activity.flags.contains(.inFlight), activity.sending != 0 { audience.versions.conclude(1, activity.sending) }
-        audience.versions.remove(activity.delivered)
+        let isInFlight = activity.flags.contains(.inFlight) && activity.sending != 0
+        audience.leave(
+            at: Int(membership.store.positions[Int(slot.rawValue)]), having: activity.delivered,
+            inFlight: isInFlight ? activity.sending : nil, positions: &membership.store.positions)
         membership.store[slot].audience = AudienceIndex.none
         if activity.flags.contains(.queued) {
             audience.abandonVisit {
@@ -74,11 +71,11 @@ final class Enrolment {
     }
 
     /// Keeps an audience for an activity that is not a member: one whose start waits or has been sent, or whose last state is to be sent.
-    func retain(_ index: AudienceIndex) { membership.awake(index).externalReferences += 1 }
+    func retain(_ index: AudienceIndex) { membership.awake(index).retain() }
 
     /// Releases an audience that `retain` keeps.
     func release(_ index: AudienceIndex, at moment: Moment) {
-        membership.awake(index).externalReferences -= 1
+        membership.awake(index).release()
         free(index, at: moment)
     }
 

@@ -61,7 +61,7 @@ final class Membership {
     func deliver(
         _ count: Int, having delivered: UInt32, with version: UInt32, of audience: Audience, at moment: Moment
     ) {
-        if version != delivered { audience.versions.advance(count, from: delivered, to: version) }
+        audience.noteDelivered(count, from: delivered, to: version)
         if version == audience.target { self.count(owed: -count, in: audience) }
         reportCompleted(audience, at: moment)
     }
@@ -96,8 +96,7 @@ final class Membership {
 
     /// Changes the audience's and the shard's numbers of members that have a pending push, or whose push was refused for good.
     func count(owed: Int = 0, refused: Int = 0, in audience: Audience) {
-        audience.owed += owed
-        audience.refused += refused
+        audience.count(owed: owed, refused: refused)
         counts.add(owed: owed, refused: refused)
         guard reporter.completions.isKept else { return }
         if owed > 0 || refused > 0 {
@@ -191,8 +190,9 @@ final class Membership {
         let spotlight = lineups.links(of: row).lowerBound + Int(state.spotlight)
         let latest = state.spotlight == .max ? nil : topics[lineups.topic(ofLink: spotlight)].latest
         abandonDue(row)
-        let audience = lineups.wake(row, lineupRules, latest: latest, trackedMax: trackedMax)
-        audiences[index] = audience
+        let audience = audiences.wakeLineup(
+            index, as: lineups.wake(row), lineups.topicIndices(of: row), showing: latest, lineupRules,
+            trackedMax: trackedMax)
         if !state.flags.isDisjoint(with: .awaitingVisit), let lineup = audience.lineup {
             lineup.awaitsNews = true
             if let wakeUp = lineup.wakeUp { timers.cancel(wakeUp) }
@@ -233,14 +233,13 @@ final class Membership {
         guard let lineup = audience.lineup else {
             let latest = topics[audience.topics[0]].latest
             guard audience.canRest(showing: latest, stamp: store[slot].stamp) else { return }
-            if claims.isKept { audience.claimFront.goOn() }
             audiences.restFollower(index)
             return
         }
-        guard lineup.deferred.isEmpty, !lineup.awaitsNews else { return }
+        guard lineup.deferred.isEmpty, !lineup.awaitsNews, let state = audience.restingLineup else { return }
         lanes.abandon(audience)
-        lineups.rest(lineup.row, audience, lineup)
-        audiences[index] = audiences.resting
+        lineups.rest(state)
+        audiences.restLineup(index)
     }
 
     // MARK: Lanes
@@ -309,20 +308,17 @@ final class Membership {
             && topics.resumed.isRepeat(issue, in: lineups.topicIndices(of: row))
     }
 
-    /// Adds a publication to those that the lineup's next version carries. The list is bounded like `TrackedPublications`: those that have waited
-    /// longest stay.
+    /// Adds a publication to those that the lineup's next version carries.
     func deferPublication(_ serial: UInt64, for lineup: Lineup) {
         if lineup.deferred.isEmpty { counts.noteDeferred() }
-        if lineup.deferred.count == trackedMax { reporter.overtake(lineup.deferred.removeLast()) }
-        lineup.deferred.append(serial)
+        if let overtaken = lineup.deferPublication(serial, capacity: trackedMax) { reporter.overtake(overtaken) }
     }
 
     /// Removes and returns the publications that wait for the lineup's next version.
     func takeDeferred(of lineup: Lineup) -> [UInt64] {
         guard !lineup.deferred.isEmpty else { return [] }
         counts.noteTaken()
-        defer { lineup.deferred = [] }
-        return lineup.deferred
+        return lineup.takeDeferred()
     }
 
     func completeExhausted(at moment: Moment) {

@@ -36,7 +36,7 @@ final class LineupPublisher {
         at moment: Moment
     ) -> AudienceIndex {
         let members = membership.lineupRules.order == .schedule ? picks.sorted(by: TopicID.precedes) : picks
-        let selection = Lineup.Selection(
+        let selection = LineupSelection(
             topics: members.map { membership.topics.insert($0) },
             pinned: favourite.flatMap { members.firstIndex(of: $0) })
         if let known = membership.lineups.find(selection) {

@@ -72,7 +72,7 @@ final class TopicPublisher {
         guard membership.topics[topic].isOver, let followers = membership.topics[topic].followers,
             membership.awake(followers).target > 0
         else { return }
-        membership.awake(followers).topics = [membership.topics.detach(topic)]
+        membership.awake(followers).detach(as: membership.topics.detach(topic))
     }
 
     /// Notes the completion of a publication here, if it is complete and its topic's latest one.

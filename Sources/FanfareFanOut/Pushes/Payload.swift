@@ -10,29 +10,18 @@ public import FanfareModel
 @usableFromInline package final class Payload {
     @usableFromInline package enum Event: Sendable { case start, update, end }
 
-    /// The additional part of a start: the type and attributes of the new activity, and the source of its updates.
+    /// The additional part of a start: the type and attributes of the new activity. Every start requests an update token, which the app reports.
     @usableFromInline package struct Start: Sendable, Hashable {
-        /// The source of a new activity's updates; iOS 18 and newer.
-        package enum Updates: Sendable, Hashable {
-            /// The phone gives the app an update token, which the app reports to us.
-            case token
-            /// The phone subscribes the activity to this channel (its id, base64). Older phones then start nothing.
-            case channel(String)
-        }
-
         /// Name of the app's attributes struct, as it is spelt there.
         package var attributesType: String
         /// The attributes, a JSON object.
         package var attributes: [UInt8]
-        /// The requested source of updates. With `nil` none is requested; the app may still report a token of its own accord.
-        package var updates: Updates?
         /// Identifier by which starts that wait for a phone collapse into one card. At most 64 bytes.
         package var collapseID: String?
 
-        package init(attributesType: String, attributes: [UInt8], updates: Updates?, collapseID: String?) {
+        package init(attributesType: String, attributes: [UInt8], collapseID: String?) {
             self.attributesType = attributesType
             self.attributes = attributes
-            self.updates = updates
             self.collapseID = collapseID
         }
     }

@@ -11,7 +11,7 @@ extension StartRequest {
         // The identifier merges starts that wait for the phone into one card (spec §11, observed), also if another process sends the
         // second one. It has 64 bytes at most, so it is not the id itself. Hashes that collide matter only on one phone.
         return Payload.Start(
-            attributesType: attributesType, attributes: bytes, updates: .token,
-            collapseID: "start-" + String(name.utf8.fnv1a, radix: 16))
+            attributesType: attributesType, attributes: bytes, collapseID: "start-" + String(name.utf8.fnv1a, radix: 16)
+        )
     }
 }

@@ -20,35 +20,32 @@ public struct TransportFigures: Sendable, Equatable {
     public var connectionsWanted: Int
     /// Connections opened since the start; each took a handshake.
     public var connectionsOpened: Int
-    /// The shortest time from a request to its answer, in nanoseconds; 0 before it is known.
-    public var roundTrip: Int64
+    /// The shortest time from a request to its answer; `nil` before it is known.
+    public var roundTrip: Duration?
     /// Requests without an answer yet.
     public var inFlight: Int
     /// The limit that pushes wait for now.
     public var limit: Limit
-    /// Nanoseconds for which each limit held, in the order of `Limit.allCases`; `nothing` is not counted.
-    public var held: [Int64]
-
-    /// `held` before any limit has held, so that figures of zero allocate nothing.
-    fileprivate static let heldBefore = [Int64](repeating: 0, count: Limit.allCases.count)
+    /// Time for which each limit has held; a limit that has never held is missing, and so is `nothing`.
+    public var held: [Limit: Duration]
 }
 
 // In an extension, so that the memberwise initialiser remains (`ShardCounts`).
 extension TransportFigures {
     package init() {
         self.init(
-            connections: 0, connectionsWanted: 0, connectionsOpened: 0, roundTrip: 0, inFlight: 0, limit: .nothing,
-            held: TransportFigures.heldBefore)
+            connections: 0, connectionsWanted: 0, connectionsOpened: 0, roundTrip: nil, inFlight: 0, limit: .nothing,
+            held: [:])
     }
 
     static func + (a: TransportFigures, b: TransportFigures) -> TransportFigures {
         func sum(_ count: (TransportFigures) -> Int) -> Int { count(a) + count(b) }
         let limit = b.limit.severity > a.limit.severity ? b.limit : a.limit
-        let held = zip(a.held, b.held).map { $0 + $1 }
+        let roundTrip = b.roundTrip.map { max(a.roundTrip ?? $0, $0) } ?? a.roundTrip
         return TransportFigures(
             connections: sum(\.connections), connectionsWanted: sum(\.connectionsWanted),
-            connectionsOpened: sum(\.connectionsOpened), roundTrip: max(a.roundTrip, b.roundTrip),
-            inFlight: sum(\.inFlight), limit: limit, held: held)
+            connectionsOpened: sum(\.connectionsOpened), roundTrip: roundTrip, inFlight: sum(\.inFlight), limit: limit,
+            held: a.held.merging(b.held, uniquingKeysWith: +))
     }
 }
 

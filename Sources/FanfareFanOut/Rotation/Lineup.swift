@@ -11,7 +11,7 @@ final class Lineup {
     /// Position of the topic in the spotlight of the newest version. The rotation may be ahead of it, with changes that wait.
     @safe @exclusivity(unchecked) var publishedSpotlight: Int?
     /// Publications that are in no version yet: the next one carries them.
-    @safe @exclusivity(unchecked) var deferred: [UInt64] = []
+    @safe @exclusivity(unchecked) private(set) var deferred: [UInt64] = []
     /// The time of the newest version; `always` if the lineup was made with it. While alerts are gathered, it is the later time at which its sweep
     /// will begin.
     @safe @exclusivity(unchecked) var publishedAt = MonotonicTime.always
@@ -26,17 +26,36 @@ final class Lineup {
     @safe @exclusivity(unchecked) var displayIsOld = false
     /// Is `true` when `wakeUp` is due at once, for news that no cursor brings any more.
     @safe @exclusivity(unchecked) var awaitsNews = false
-    /// Counts the lineups that this object has served.
-    @safe @exclusivity(unchecked) var tenant: UInt64 = 0
-
-    /// Identity of a lineup in its shard: the topics, in order, and the favourite.
-    struct Selection: Hashable {
-        let topics: [TopicIndex]
-        /// Index into `topics`.
-        let pinned: Int?
-    }
 
     init(rotation: Rotation) { self.rotation = rotation }
+
+    /// Takes over the state of a lineup that was at rest. Its content is to be made anew.
+    func wake(_ state: RestingLineup, _ rules: LineupRules) {
+        row = state.row
+        rotation = Rotation(state.rotation, rules, pinned: state.pinned)
+        publishedSpotlight = state.spotlight
+        publishedAt = state.publishedAt
+        wakeUp = state.wakeUp
+        historyIsShort = true
+        displayIsOld = true
+        awaitsNews = false
+    }
+
+    /// Adds a publication to those that the next version carries. The list is bounded like `TrackedPublications`: those that have waited longest
+    /// stay.
+    ///
+    /// - Returns: the publication that this one overtakes; `nil` if fewer than `capacity` wait.
+    func deferPublication(_ serial: UInt64, capacity: Int) -> UInt64? {
+        let overtaken = deferred.count == capacity ? deferred.removeLast() : nil
+        deferred.append(serial)
+        return overtaken
+    }
+
+    /// Removes and returns the publications that wait for the next version.
+    func takeDeferred() -> [UInt64] {
+        defer { deferred = [] }
+        return deferred
+    }
 
     /// Returns whether the newest version's sweep has not begun, because an alert waits for others: a change that arrives now leaves with it.
     func isGathering(at now: MonotonicTime) -> Bool { now < publishedAt }

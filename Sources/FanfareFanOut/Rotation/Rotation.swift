@@ -20,28 +20,15 @@ package struct Rotation: Sendable {
         budget = TokenBucket(rules.rotationPushes, at: now.inBuckets)
     }
 
-    /// A rotation without its favourite in few bytes, for lineups at rest, of which there are very many.
-    struct Resting {
-        /// Position in the spotlight; 255 means none.
-        fileprivate var position: UInt8
-        /// Weight of the news that hold the spotlight; 255 means that it is not held.
-        fileprivate var weight: UInt8
-        fileprivate var dwellEnds: MonotonicTime
-        /// The time at which a cycle moves on; `always` means none.
-        fileprivate var turnEnds: MonotonicTime
-        fileprivate var debt: Int64
-        fileprivate var debtAt: FeedTime
-    }
-
-    var resting: Resting {
+    var resting: RestingRotation {
         let owed = budget.storedDebt
-        return Resting(
+        return RestingRotation(
             position: position.map(UInt8.init) ?? .max, weight: dwell.map { UInt8(clamping: $0.weight) } ?? .max,
             dwellEnds: dwell?.until ?? .always, turnEnds: turnEnds ?? .always, debt: owed.debtMilliseconds,
             debtAt: owed.updatedAt)
     }
 
-    init(_ resting: Resting, _ rules: LineupRules, pinned: Int?) {
+    init(_ resting: RestingRotation, _ rules: LineupRules, pinned: Int?) {
         self.pinned = pinned
         position = resting.position == .max ? nil : Int(resting.position)
         dwell = resting.weight == .max ? nil : (Int(resting.weight), resting.dwellEnds)

@@ -274,8 +274,11 @@ extension KnownTopics {
         case .lineup(let ids, _):
             guard (1...AudienceKey.topicsMax).contains(ids.count), Set(ids).count == ids.count else { return .lineup }
             guard ids.allSatisfy(\.isValid) else { return .topic }
-            func isUnknown(_ id: TopicID) -> Bool { index(of: id) == nil }
-            return hasRoom(for: ids.count) || hasRoom(for: ids.count(where: isUnknown)) ? nil : .tooManyTopics
+            if hasRoom(for: ids.count) { return nil }
+            // A closure over the tables would count their references for each of them.
+            var unknown = 0
+            for id in ids where index(of: id) == nil { unknown += 1 }
+            return hasRoom(for: unknown) ? nil : .tooManyTopics
         }
     }
 }

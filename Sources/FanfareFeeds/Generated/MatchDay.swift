@@ -29,7 +29,7 @@ package struct MatchDay: Sendable {
 
     private func entries() -> [FeedEntry] {
         var random = SplitMix64(seed: seed)
-        var teams = Invented.teams
+        var teams = SyntheticNames.teams
         random.shuffle(&teams)
         var stories = MatchScript.Story.oneOfEachDay
         random.shuffle(&stories)

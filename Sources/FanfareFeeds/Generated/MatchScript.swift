@@ -47,7 +47,7 @@ struct MatchScript {
         self.topic = topic
         self.random = random
         teams = [.home: home, .away: away]
-        squads = [.home: Invented.squad(&self.random), .away: Invented.squad(&self.random)]
+        squads = [.home: SyntheticNames.squad(&self.random), .away: SyntheticNames.squad(&self.random)]
     }
 
     mutating func play(_ story: Story, kickoff: FeedTime, sharedSecond: FeedTime) {
@@ -212,6 +212,12 @@ struct MatchScript {
         }
     }
 
+    /// Kinds of raw events, repeated by frequency: of twenty events, ten are passes and five are duels.
+    private static let rawKinds = [
+        "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "pass", "duel", "duel", "duel", "duel",
+        "duel", "touch", "throwIn", "freeKick", "interruption", "shot",
+    ]
+
     /// Adds invisible events such as passes and duels, in bursts with pauses, 17 a minute on average.
     private mutating func noise(in play: Play) {
         var at = play.lowerBound
@@ -223,7 +229,7 @@ struct MatchScript {
             rawCount += 1
             let side = side()
             let line: JSONObject = [
-                "id": .string("e\(rawCount)"), "kind": .string(random.element(of: Invented.rawKinds)),
+                "id": .string("e\(rawCount)"), "kind": .string(random.element(of: MatchScript.rawKinds)),
                 "side": .string(side.rawValue), "player": .string(onTheField(side)),
             ]
             let delay = random.chance(perThousand: 15) ? random.number(in: 3000...70_000) : 0

@@ -26,9 +26,6 @@ struct NativeEventReader {
         var at: FeedTime?
     }
 
-    /// Maximum size of a topic's id, which must leave room for its state in an APNs payload of 4 KB. The core has a limit of its own.
-    static let topicSizeMax = ByteCount.bytes(256)
-
     private let parser = JSONParser()
 
     /// Reads one line. `line` must be followed by `JSONParser.padding` readable bytes.
@@ -129,8 +126,9 @@ struct NativeEventReader {
     private static func topic(_ element: JSONElement?) throws(Failure) -> TopicID {
         guard let element else { throw Failure(reason: "no `topic`") }
         let topic = try text(element, "topic")
-        guard topic.utf8.count <= topicSizeMax.bytes else {
-            throw Failure(reason: "`topic` has \(topic.utf8.count) bytes, at most \(topicSizeMax.bytes) are allowed")
+        // A feed does not know the rules, which may allow less: the core says so.
+        guard topic.utf8.count <= TopicID.sizeMax.bytes else {
+            throw Failure(reason: "`topic` has \(topic.utf8.count) bytes, at most \(TopicID.sizeMax.bytes) are allowed")
         }
         return TopicID(topic)
     }

@@ -36,7 +36,7 @@ package final class SubscriberFile: Sendable {
 
     /// Returns `true` if lines can name this topic. Lines begin with a topic or `#`, and blanks separate their words.
     package static func takes(topic: String) -> Bool {
-        (1...NativeEventReader.topicSizeMax.bytes).contains(topic.utf8.count) && topic.first != "#"
+        (1...TopicID.sizeMax.bytes).contains(topic.utf8.count) && topic.first != "#"
             && topic.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
     }
 

@@ -67,9 +67,9 @@ struct SubscriberLine {
         var ids: [TopicID] = []
         for index in unsafe topics.indices {
             let topic = unsafe topics[index]
-            guard unsafe (1...NativeEventReader.topicSizeMax.bytes).contains(topic.count),
+            guard unsafe (1...TopicID.sizeMax.bytes).contains(topic.count),
                 let name = unsafe String(validating: topic, as: UTF8.self)
-            else { throw Fault(text: "a topic's id is 1 to \(NativeEventReader.topicSizeMax) of UTF-8") }
+            else { throw Fault(text: "a topic's id is 1 to \(TopicID.sizeMax) of UTF-8") }
             ids.append(TopicID(name))
         }
         guard ids.count <= SubscriberLine.lineupMax, Set(ids).count == ids.count else {

@@ -18,10 +18,10 @@ public import FanfareModel
 ///
 /// Some agencies write vehicle positions and alerts into polls of their own, which do not make any trip absent.
 ///
-/// Any bytes may be passed: a poll that cannot be read gives a rejection, and so does an entity that cannot be read. While a poll is read,
-/// protobuf-c's structures take at most 16 times `pollSizeMax`, and what is read of them about as much as a real poll's. A poll with more trips or
-/// vehicles than `tripsMax` is rejected, and at most twice as many trips run at once: the decoder keeps the last position of each, and the vehicles
-/// of the last poll of their own. A trip with its position and its event takes one or two kilobytes.
+/// Any bytes may be passed: a poll that cannot be read gives a rejection, and so does an entity that cannot be read. The structures of protobuf-c
+/// take at most 16 times `pollSizeMax` while the decoder reads a poll, and the trips that it makes of them about as much as those of a real poll. A
+/// poll with more trips or vehicles than `tripsMax` is rejected, and at most twice as many trips run at once: the decoder keeps the last position of
+/// each, and the vehicles of the last poll of their own. A trip with its position and its event takes one or two kilobytes.
 ///
 /// Each feed needs a decoder of its own, used in one thread at a time. A copy of a decoder is independent.
 public struct GTFSRealtimeDecoder: Sendable {

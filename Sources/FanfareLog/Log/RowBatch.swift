@@ -32,4 +32,18 @@ struct RowBatch {
         rows.append((position, row))
         size += .bytes(row.count)
     }
+
+    /// Describes rows out of order, too many rows, or a wrong size; `nil` if there are none. For tests.
+    func violation() -> String? {
+        let bytes = rows.reduce(0) { $0 + $1.bytes.count }
+        let bytesBefore = bytes - (rows.last?.bytes.count ?? 0)
+        guard size == .bytes(bytes), rows.count <= max(1, most), rows.isEmpty || bytesBefore < sizeMax.bytes else {
+            return
+                "\(rows.count) rows, at most \(most), have \(bytes) bytes; the batch counts \(size), at most \(sizeMax)"
+        }
+        guard zip(rows, rows.dropFirst()).allSatisfy({ $0.position < $1.position }) else {
+            return "rows are not in the order of the log"
+        }
+        return nil
+    }
 }

@@ -97,4 +97,17 @@ struct CardIndex {
         if found.count > 1 { found.sort { $0.serial > $1.serial } }
         return found
     }
+
+    /// Describes a bucket out of order, half an entry, or a wrong count; `nil` if there are none. For tests.
+    func violation() -> String? {
+        let numbers = buckets.reduce(0) { $0 + $1.count }
+        guard numbers == 3 * count else { return "\(count) cards are counted, and have \(numbers) numbers" }
+        for (place, bucket) in buckets.enumerated() {
+            let tags = stride(from: 0, to: bucket.count, by: 3).map { bucket[$0] }
+            guard bucket.count.isMultiple(of: 3), zip(tags, tags.dropFirst()).allSatisfy({ $0 <= $1 }) else {
+                return "the cards of bucket \(place) are out of order"
+            }
+        }
+        return nil
+    }
 }

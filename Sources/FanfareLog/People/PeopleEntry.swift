@@ -9,7 +9,7 @@ package enum PeopleEntry: Sendable, Equatable {
     case move(ActivityID, AudienceKey, joinedAt: FeedTime? = nil)
     /// The card has that token. A starting card is on its phone since `shownAt`, by the wall clock; `takenAt` is log time.
     case replaceToken(ActivityID, [UInt8], shownAt: FeedTime? = nil, takenAt: FeedTime? = nil)
-    case prefer(ActivityID, Preferences)
+    case setPreferences(ActivityID, Preferences)
     /// The card is to be ended.
     case unfollow(ActivityID)
     /// The card with the id of these bits is over, unless its token has another `keyedHash`.
@@ -29,7 +29,7 @@ extension PeopleEntry {
         case .move(let id, let audience, _): return .move(id, audience, joinedAt: now)
         case .replaceToken(let id, let token, let shownAt, _):
             return .replaceToken(id, token, shownAt: shownAt, takenAt: now)
-        case .prefer, .unfollow, .removed: return self
+        case .setPreferences, .unfollow, .removed: return self
         }
     }
 }

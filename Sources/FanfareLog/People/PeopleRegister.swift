@@ -263,7 +263,8 @@ extension PeopleEntry {
     fileprivate var id: UInt64 {
         switch self {
         case .follow(let card), .start(let card): card.id.rawValue
-        case .move(let id, _, _), .replaceToken(let id, _, _, _), .prefer(let id, _), .unfollow(let id): id.rawValue
+        case .move(let id, _, _), .replaceToken(let id, _, _, _), .setPreferences(let id, _), .unfollow(let id):
+            id.rawValue
         case .removed(let id, _): id
         }
     }
@@ -323,7 +324,7 @@ extension Card {
             // its app reports the token soon after that.
             (phase, joinedAt, request) = (.shown, takenAt, nil)
             startedAt = shownAt ?? startedAt
-        case .prefer(_, let preferences): self.preferences = preferences
+        case .setPreferences(_, let preferences): self.preferences = preferences
         case .unfollow: phase = .leaving
         case .follow, .start, .removed: break
         }

@@ -145,3 +145,6 @@ package func withPEM(_ call: String, _ write: (OpaquePointer) -> CInt) throws(Lo
     }
     return String(decoding: text, as: UTF8.self)
 }
+
+/// Answers OpenSSL's request for a passphrase: there is none, and no prompt may appear.
+private func noPassphrase(_: UnsafeMutablePointer<CChar>?, _: CInt, _: CInt, _: UnsafeMutableRawPointer?) -> CInt { -1 }

@@ -1,4 +1,5 @@
 internal import CFanfareUV
+internal import FanfareThreads
 
 #if canImport(Glibc)
 internal import Glibc
@@ -111,7 +112,7 @@ package final class Resolver: Sendable {
     }
 
     /// Blocks until the system's resolver answers; for start-up, and for threads that do nothing else.
-    static func askSystem(host: String, port: UInt16) throws(LoopError) -> [SocketAddress] {
+    package static func askSystem(host: String, port: UInt16) throws(LoopError) -> [SocketAddress] {
         if let address = SocketAddress(ip: host, port: port) { return [address] }
         let place = "\(host):\(port)"
         var hints = unsafe addrinfo()

@@ -48,7 +48,8 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
     package var isIPv6: Bool { bytes.count == 16 }
 
-    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
+    /// Passes the address as the system has it: the `sockaddr` of its family, valid during the call.
+    package func withSocketAddress<Result>(_ body: (UnsafeRawPointer) -> Result) -> Result {
         var storage = sockaddr_storage()
         return unsafe withUnsafeMutableBytes(of: &storage) { storage in
             if isIPv6 {
@@ -66,7 +67,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
                 unsafe storage.storeBytes(of: address, as: sockaddr_in.self)
             }
             // `sockaddr_storage` has 128 bytes, so it has a base address, which is aligned for every kind of address.
-            return unsafe body(UnsafePointer(storage.baseAddress!.assumingMemoryBound(to: sockaddr.self)))
+            return unsafe body(UnsafeRawPointer(storage.baseAddress!))
         }
     }
 

@@ -56,9 +56,7 @@ internal import Glibc
     private static let gatheredBytesMax = 128 * 1024
 
     package init(loop: Loop) throws(LoopError) {
-        super.init(loop, UV_TCP)
-        try unsafe check(uv_tcp_init(loop.raw, pointer()), "uv_tcp_init")
-        adopt()
+        try super.init(tcpOn: loop)
         // The requests complete before the handle's close callback, so the handle's retain covers them.
         let unretained = unsafe Unmanaged.passUnretained(self as Handle).toOpaque()
         unsafe requests.connect.pointee.data = unretained
@@ -88,13 +86,16 @@ internal import Glibc
         peer = name.map { "\($0):\(address.port)" } ?? address.description
         unsafe uv_tcp_nodelay(pointer(), 1)
         let code = unsafe address.withSocketAddress {
-            unsafe uv_tcp_connect(requests.connect, pointer(), $0, streamConnected)
+            unsafe uv_tcp_connect(
+                requests.connect, pointer(), $0.assumingMemoryBound(to: sockaddr.self), streamConnected)
         }
         if code < 0 { failLater(LoopError(code: code, call: "connect", place: peer)) }
     }
 
-    func accept(from listener: UnsafeMutablePointer<uv_stream_t>, _ place: String) throws(LoopError) {
-        let code = unsafe uv_accept(listener, pointer())
+    /// Takes the next connection of a listener, which is paused: nothing is read before `resumeReading`.
+    /// - Parameter place: the listener's address, as messages name it.
+    package func accept(from listener: Handle, _ place: String) throws(LoopError) {
+        let code = unsafe uv_accept(listener.pointer(), pointer())
         guard code >= 0 else {
             close()
             throw LoopError(code: code, call: "accept", place: place)
@@ -283,7 +284,7 @@ internal import Glibc
         onClose?(error)
     }
 
-    override func willClose() {
+    package override func willClose() {
         unsentAtEnd = unsentBytes
         onConnect = nil
         unsafe onRead = nil

@@ -8,12 +8,13 @@ internal import CFanfareStart
 /// C pointer.
 @safe package final class TLSContext: @unchecked Sendable {
     /// The OpenSSL context. Owned. OpenSSL counts its references with atomics and locks the parts that connections change.
-    let raw: OpaquePointer
+    package let raw: OpaquePointer
     let isServer: Bool
     /// File of the certificates that a client trusts instead of the system's, as messages name it.
     let caFile: String?
 
-    private init(isServer: Bool, caFile: String? = nil) throws(LoopError) {
+    /// Makes a context that has neither trusted certificates nor any of its own yet.
+    package init(isServer: Bool, caFile: String? = nil) throws(LoopError) {
         // Links the object whose constructor has done so already.
         fanfare_keep_openssl()
         guard let raw = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
@@ -60,49 +61,4 @@ internal import CFanfareStart
         }
         return context
     }
-
-    /// Makes a context for connections that we accept.
-    /// - Parameters:
-    ///   - certificateFile: PEM, our certificate first, then those between it and the root.
-    ///   - keyFile: PEM, not encrypted.
-    package static func server(certificateFile: String, keyFile: String) throws(LoopError) -> TLSContext {
-        let context = try TLSContext(isServer: true)
-        // OpenSSL would otherwise ask for a passphrase on the terminal.
-        unsafe SSL_CTX_set_default_passwd_cb(context.raw, noPassphrase)
-        guard unsafe SSL_CTX_use_certificate_chain_file(context.raw, certificateFile) == 1 else {
-            throw .openSSL(.badKey, call: "SSL_CTX_use_certificate_chain_file", place: certificateFile)
-        }
-        guard unsafe SSL_CTX_use_PrivateKey_file(context.raw, keyFile, SSL_FILETYPE_PEM) == 1 else {
-            throw .openSSL(.badKey, call: "SSL_CTX_use_PrivateKey_file", place: keyFile)
-        }
-        guard unsafe SSL_CTX_check_private_key(context.raw) == 1 else {
-            throw .openSSL(.badKey, call: "SSL_CTX_check_private_key", place: keyFile)
-        }
-        unsafe SSL_CTX_set_alpn_select_cb(context.raw, chooseHTTP2, nil)
-        return context
-    }
 }
-
-/// Selects `h2`. A client that uses ALPN without offering `h2` is refused; a client without ALPN is accepted and gets no protocol.
-private func chooseHTTP2(
-    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-    _ chosenCount: UnsafeMutablePointer<UInt8>?,
-    _ offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32, _: UnsafeMutableRawPointer?
-) -> CInt {
-    let offers = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
-    var position = 0
-    while position < offers.count {
-        // OpenSSL has checked that the lengths add up; a truncated name would end the search in any case.
-        let name = unsafe position + 1..<min(position + 1 + Int(offers[position]), offers.count)
-        if unsafe offers[name].elementsEqual("h2".utf8) {
-            unsafe chosen?.pointee = offered?.advanced(by: name.lowerBound)
-            unsafe chosenCount?.pointee = 2
-            return SSL_TLSEXT_ERR_OK
-        }
-        position = name.upperBound
-    }
-    return SSL_TLSEXT_ERR_ALERT_FATAL
-}
-
-/// Answers OpenSSL's request for a passphrase: there is none, and no prompt may appear.
-func noPassphrase(_: UnsafeMutablePointer<CChar>?, _: CInt, _: CInt, _: UnsafeMutableRawPointer?) -> CInt { -1 }

@@ -3,12 +3,12 @@
 public struct ClockSource: Sendable {
     /// Unix milliseconds of the wall clock, as the machine has it set. The engine does not believe a step of hours, in either direction, at once.
     public var wallMilliseconds: @Sendable () -> Int64
-    /// Nanoseconds from an arbitrary start; never goes back. Should include the time for which the machine was suspended.
+    /// Nanoseconds from an arbitrary start; never goes back. The clock should include the time for which the machine was suspended.
     public var monotonicNanoseconds: @Sendable () -> Int64
     /// A reading of the wall clock, to be compared with the times of a feed.
     package var wall: FeedTime { FeedTime(milliseconds: wallMilliseconds()) }
-    /// A reading of the monotonic clock.
-    package var monotonic: MonotonicTime { MonotonicTime(nanoseconds: monotonicNanoseconds()) }
+    /// Reading of the monotonic clock at this moment, such as a program compares with `FreshnessReport.lastAccepted`.
+    public var monotonic: MonotonicTime { MonotonicTime(nanoseconds: monotonicNanoseconds()) }
     /// Evidence from APNs about this wall clock, shared by copies.
     package let proof = WallProof()
     /// Stamp ceiling in the engine's store, shared by copies.

@@ -21,8 +21,8 @@ public struct FeedTime: Hashable, Comparable, Sendable {
 
     /// Returns `true` if `a` is earlier.
     public static func < (a: FeedTime, b: FeedTime) -> Bool { a.milliseconds < b.milliseconds }
-    /// Returns the time that much later; earlier for a negative duration. Truncates fractions of a millisecond, and clamps the
-    /// result to the first or last representable time.
+    /// Returns the time after a duration, or before it if the duration is negative. Truncates fractions of a millisecond, and clamps the result to
+    /// the first or last representable time.
     public static func + (time: FeedTime, duration: Duration) -> FeedTime {
         let (sum, isTooMuch) = time.milliseconds.addingReportingOverflow(duration.milliseconds)
         return FeedTime(milliseconds: isTooMuch ? (duration < .zero ? .min : .max) : sum)

@@ -1,22 +1,25 @@
 /// Reading of the monotonic clock, which never goes back, whatever the wall clock does. Every wait, backoff and measurement goes by it.
 ///
-/// It begins anywhere, so two readings can be compared and subtracted, and one alone says nothing.
-@usableFromInline package struct MonotonicTime: Sendable, Hashable, InstantProtocol {
-    @usableFromInline package var nanoseconds: Int64
+/// The clock begins anywhere, so programs compare and subtract two readings of one process; one reading alone says nothing.
+public struct MonotonicTime: Sendable, Hashable, InstantProtocol {
+    /// Nanoseconds since the clock's arbitrary beginning (`ClockSource.monotonicNanoseconds`).
+    public var nanoseconds: Int64
 
-    @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    /// Creates a time from a number of nanoseconds since the clock's beginning.
+    @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The time of a deadline that is none: after all others.
     @inlinable package static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
     /// A time before every reading.
     @inlinable package static var always: MonotonicTime { MonotonicTime(nanoseconds: .min) }
 
-    @inlinable package static func < (one: MonotonicTime, other: MonotonicTime) -> Bool {
+    /// Returns `true` if `one` is earlier.
+    @inlinable public static func < (one: MonotonicTime, other: MonotonicTime) -> Bool {
         one.nanoseconds < other.nanoseconds
     }
 
-    /// Returns the time after a wait, of which at most 146 years count (`Duration.nanoseconds`); `never` or `always` beyond 64 bits.
-    @inlinable package func advanced(by duration: Duration) -> MonotonicTime {
+    /// Returns the time after a wait, of which at most 146 years count; the last or the first time beyond 64 bits.
+    @inlinable public func advanced(by duration: Duration) -> MonotonicTime {
         advanced(byNanoseconds: duration.nanoseconds)
     }
 
@@ -26,7 +29,8 @@
         return overflows ? (wait < 0 ? .always : .never) : MonotonicTime(nanoseconds: sum)
     }
 
-    @inlinable package func duration(to other: MonotonicTime) -> Duration {
+    /// Returns the time from this reading to another one, negative if the other is earlier; at most 64 bits of nanoseconds.
+    @inlinable public func duration(to other: MonotonicTime) -> Duration {
         .nanoseconds(other.nanoseconds(since: self))
     }
 

@@ -1,10 +1,10 @@
-/// Editorial rules for all lineups: how the spotlight moves, and which moves are worth a push. The relevance of the topics'
-/// occasions decides which of two is weightier.
+/// Editorial rules for all lineups: the moves of the spotlight, and those that are worth a push. The relevance of the topics' occasions decides which
+/// of two occasions is weightier.
 public struct LineupRules: Sendable, Hashable {
     /// Time for which an occasion keeps the spotlight from lighter ones (rule M2).
     public var dwell: Duration
-    /// Time for which the spotlight stays with each live topic, in turn, while nothing happens. `nil`: it rests on the favourite,
-    /// or on the most important topic.
+    /// Time for which the spotlight stays with each live topic, in turn, while nothing happens. `nil`: the spotlight rests on the favourite, or on
+    /// the most important topic.
     public var round: Duration?
     /// Minimum time between changes that are not essential, of whichever topics (rule U5). Essential changes do not wait.
     public var minimumInterval: Duration
@@ -25,9 +25,11 @@ public struct LineupRules: Sendable, Hashable {
         case schedule
     }
 
+    /// Creates rules. By default the spotlight rests while nothing happens, and goals within a second are one push.
+    ///
     /// - Parameters:
     ///   - dwell: time for which a topic keeps the spotlight after its latest change.
-    ///   - round: time for which the spotlight stays with each live topic while nothing happens; `nil`: it does not go round.
+    ///   - round: time for which the spotlight stays with each live topic while nothing happens; `nil`: the spotlight does not go round.
     ///   - minimumInterval: keeps eight matches from causing eight pushes in two seconds.
     ///   - gather: with the default, two goals in one second are one push, eight in two seconds are two pushes, and each push is a second later.
     ///   - rotationPushes: with the default, a few at once and then one a minute, at a priority that spends no budget.

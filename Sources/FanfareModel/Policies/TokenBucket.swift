@@ -1,5 +1,5 @@
-/// Rate limit that allows `burst` uses at once and one more every `refill` after that. Pure integer arithmetic in log time, so
-/// every replay of a log decides alike.
+/// Rate limit that allows `burst` uses at once and one more every `refill` after that. The bucket computes with integers in log time, so every replay
+/// of a log decides alike.
 ///
 /// A bucket is a rate limit in milliseconds. Its serial form has the credit, which is stored as time: a full bucket holds `burst` × `refill`
 /// milliseconds, and a token costs `refill` of them.

@@ -1,10 +1,29 @@
 import Foundation
+import Glibc
 
-/// The path of a folder that goes with the object, and everything in it. The folder is not there until somebody makes it.
+/// The path of a folder that goes with the object, and everything in it. The folder is not there until somebody makes it. Folders of a process that
+/// has died, as one does with a planted fault, go when another process makes its first one: keys are among their files.
 package final class TemporaryFolder: Sendable {
-    package let path = NSTemporaryDirectory() + "fanfare-test-\(UUID())"
+    package let path: String
 
-    package init() {}
+    private static let prefix = "fanfare-test."
+    private static let hasTidied: Void = removeThoseOfTheDead()
+
+    package init() {
+        _ = TemporaryFolder.hasTidied
+        path = NSTemporaryDirectory() + "\(TemporaryFolder.prefix)\(getpid()).\(UUID())"
+    }
+
+    /// Removes the folders of processes that are no more.
+    package static func removeThoseOfTheDead() {
+        let all = NSTemporaryDirectory()
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: all)) ?? [] where name.hasPrefix(prefix) {
+            guard let process = name.dropFirst(prefix.count).split(separator: ".").first.flatMap({ pid_t($0) }),
+                kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            try? FileManager.default.removeItem(atPath: all + name)
+        }
+    }
 
     /// Makes a folder that is there.
     package static func made() throws -> TemporaryFolder {

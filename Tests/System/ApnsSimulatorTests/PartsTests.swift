@@ -1,7 +1,7 @@
-import CryptoTestSupport
 import FanfareLoop
 import Foundation
 import LoadJSON
+import ServerTestSupport
 import Testing
 
 @testable import APNsSimulator
@@ -209,7 +209,7 @@ import Testing
 }
 
 @Suite struct TroubleTests {
-    typealias Schedule = SimulatorOptions.Schedule
+    typealias Schedule = ValueSchedule
 
     /// Every millisecond of a few periods is compared with the meaning of the syntax.
     @Test(arguments: [nil, 12] as [Int?]) func schedulesChangeWhenTheySay(period: Int?) {
@@ -229,7 +229,7 @@ import Testing
     @Test func skewedLatenciesHaveTheirMedianAndTheirTail() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var state = seed
-        let latency = SimulatorOptions.Latency.skewed(median: 50, p99: 400)
+        let latency = AnswerDelay.skewed(median: 50, p99: 400)
         let delays = (0..<20_000).map { _ in
             latency.draw {
                 state &+= 1
@@ -243,7 +243,7 @@ import Testing
 
     @Test func mixesGoByHowATokenBegins() {
         func covers(_ prefix: String, _ token: [UInt8]) -> Bool {
-            SimulatorOptions.Mix(prefix: prefix, answer: .expiredToken).covers(token[...])
+            AnswerMix(prefix: prefix, answer: .expiredToken).covers(token[...])
         }
         #expect(covers("", [0]) && covers("0", [0x0f]) && covers("0a", [0x0a]) && covers("0ab", [0x0a, 0xb1]))
         #expect(!covers("1", [0x0f]) && !covers("0ab", [0x0a]) && !covers("0b", [0x0a]))

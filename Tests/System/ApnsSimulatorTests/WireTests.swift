@@ -1,7 +1,7 @@
-import CryptoTestSupport
 import FanfareLoop
 import Foundation
 import LoadJSON
+import ServerTestSupport
 import Testing
 
 @testable import APNsSimulator

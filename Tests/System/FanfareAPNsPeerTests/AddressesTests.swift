@@ -3,6 +3,7 @@ import Dispatch
 import FanfareAPNs
 import FanfareLoop
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// Some addresses lead nowhere: pushes soon go to another one, and none is lost on the way.

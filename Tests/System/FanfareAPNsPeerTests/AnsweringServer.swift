@@ -1,4 +1,5 @@
 import FanfareLoop
+import ServerTestSupport
 
 /// A server that speaks as much HTTP/2 as a push needs, with frames written by hand. The test chooses each answer by connection and by
 /// request: servers fail like that, and rules by token cannot.

@@ -1,9 +1,9 @@
-import CryptoTestSupport
 import FanfareLoop
 import FanfareModel
 import FanfareTestSupport
 import Foundation
 import LoadJSON
+import ServerTestSupport
 import Testing
 
 @testable import APNsSimulator

@@ -1,4 +1,5 @@
 import FanfareLoop
+import ServerTestSupport
 
 /// A server that speaks as much HTTP/2 as a push needs, with frames written by hand. Its first connections are hostile: they attack from
 /// their first request on. All later ones answer 200.

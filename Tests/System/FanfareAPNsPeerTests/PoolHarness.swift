@@ -3,6 +3,7 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// A pool, its source and their loop, run on the test's own thread until a condition holds. The simulator may live on the

@@ -1,4 +1,5 @@
 import FanfareLoop
+import ServerTestSupport
 
 /// Passes bytes between clients and a server until it falls silent: connections then stay open without any traffic, as
 /// when a router forgets them.

@@ -1,7 +1,7 @@
 import APNsSimulator
-import CryptoTestSupport
 import FanfareLoop
 import Foundation
+import ServerTestSupport
 
 /// A directory that lives as long as the object, with the keys and certificates that a server and its client need.
 final class Scratch {

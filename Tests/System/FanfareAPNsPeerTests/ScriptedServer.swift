@@ -1,4 +1,5 @@
 import FanfareLoop
+import ServerTestSupport
 
 /// A server that accepts TLS with ALPN `h2`, sends its lines, and ignores its input.
 final class ScriptedServer {

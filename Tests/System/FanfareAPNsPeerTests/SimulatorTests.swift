@@ -162,14 +162,13 @@ import Testing
     }
 
     /// Every shape of request passes the simulator's independent reading of the specification.
-    @Test(arguments: ["update", "localised", "end", "private end", "start", "start with a channel", "start, bare"])
+    @Test(arguments: ["update", "localised", "end", "private end", "start", "start, bare"])
     func everyShapeIsAccepted(name: String) throws {
         let now = Clock.wallMilliseconds() / 1000
         let alert = AlertText(title: "Kick-off", body: "Spurs – Leicester", sound: "default")
-        func start(_ updates: Payload.Start.Updates?, collapseID: String?) -> Payload.Start {
+        func start(collapseID: String?) -> Payload.Start {
             Payload.Start(
-                attributesType: "MatchAttributes", attributes: Array(#"{"matchId":"m1"}"#.utf8), updates: updates,
-                collapseID: collapseID)
+                attributesType: "MatchAttributes", attributes: Array(#"{"matchId":"m1"}"#.utf8), collapseID: collapseID)
         }
         func payload(
             _ event: Payload.Event, state: String = #"{"away":1,"home":2}"#, stale: Int64? = 600,
@@ -187,10 +186,8 @@ import Testing
                 payload(.update, alert: AlertText(title: .localized(key: "G", arguments: ["2", "1"]), body: "Kane"))
             case "end": payload(.end, dismissal: 900, alert: alert)
             case "private end": payload(.end, state: "", stale: nil, dismissal: -1, relevance: nil)
-            case "start": payload(.start, alert: alert, start: start(.token, collapseID: "match-1"))
-            case "start with a channel":
-                payload(.start, alert: alert, start: start(.channel("dHN0LXNyY2gtY2hubA=="), collapseID: nil))
-            default: payload(.start, stale: nil, alert: alert, relevance: nil, start: start(nil, collapseID: nil))
+            case "start": payload(.start, alert: alert, start: start(collapseID: "match-1"))
+            default: payload(.start, stale: nil, alert: alert, relevance: nil, start: start(collapseID: nil))
             }
         let world = try World(activities: 3, payload: shape)
         world.runUntilSettled()

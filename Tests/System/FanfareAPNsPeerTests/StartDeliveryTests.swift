@@ -32,7 +32,7 @@ import Testing
         let simulator = try RunningSimulator(options, dump: dump)
         let fates = Fates()
         var observer = Engine.Observer()
-        observer.met = { fates.note($1) }
+        observer.onActivityEvent = { fates.note($0.fate) }
         var rules = TopicRules()
         rules.pace.minimumInterval = .zero
         var engineOptions = Engine.Options(

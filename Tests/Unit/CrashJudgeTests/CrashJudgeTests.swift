@@ -254,9 +254,14 @@ import Testing
     @Test func anAlertMayComeAgainAfterADiskThatTookNoClaims() {
         var lives = Lives()
         lives.record.pushes[0].insert(Lives.push(2, at: 10_050, stamp: 109, alerts: true), at: 2)
-        lives.history.lives[0].mayRepeatAlerts = true
+        lives.history.lives[0].unclaimedNanoseconds = 200_000_000
         let findings = lives.findings()
         #expect(findings.violationCount == 0 && findings.alertsRepeated == 1, "\(findings.violations)")
+        // The disk was full later than that, and the alert has a claim.
+        lives.history.lives[0].unclaimedNanoseconds = 201_000_000
+        let claimed = lives.findings().violations.map(\.text)
+        #expect(claimed.contains { $0.contains("alert 2 of match/0 twice") }, "\(claimed)")
+        lives.history.lives[0].unclaimedNanoseconds = 200_000_000
         lives.record.pushes[0][2].life = 0
         let inOneLife = lives.findings().violations.map(\.text)
         #expect(inOneLife.contains { $0.contains("alert 2 of match/0 twice") }, "\(inOneLife)")
@@ -276,6 +281,57 @@ import Testing
         #expect(lives.history.storedCards == 1...4)
         lives.history.topics[0].changes.append(Lives.change(.end, 30, nil, life: 2))
         #expect(lives.history.storedCards == 0...4)
+    }
+
+    @Test func aProgramThatEndsInOrderHasRemovedTheCardsThatAreOver() {
+        var lives = Self.livesWithAbsence()
+        // One has left, one was started and given up, and the topic of the others has ended.
+        (lives.history.cards[0].unfollowed, lives.history.cards[0].isUnfollowAcknowledged) = (24, true)
+        lives.history.cards[1].shows[0].acknowledged = nil
+        lives.history.cards[1].tokens = []
+        lives.history.cards[1].start = .init(asked: 3, life: 0, acknowledged: 4)
+        lives.history.cards[1].start?.uncertain = 1
+        #expect(lives.history.storedCards == 2...4)
+        lives.history.lives[2].isStopped = true
+        #expect(lives.history.storedCards == 2...2)
+        lives.history.topics[0].changes.append(Lives.change(.end, 24, nil, life: 2))
+        #expect(lives.history.storedCards == 0...2)
+        lives.history.topics[0].changes[3].acknowledged = 24
+        #expect(lives.history.storedCards == 0...0)
+        // Nobody knows whether this one has moved.
+        lives.history.cards[2].shows.append(.init([0], asked: 24))
+        #expect(lives.history.storedCards == 0...1)
+    }
+
+    @Test func aCardWhoseTopicIsForgottenBeforeItsAppIsBackNeedsNoEnd() {
+        var lives = Self.livesWithAbsence()
+        lives.history.topics[0].changes.append(Lives.change(.end, 22, 23, life: 1))
+        lives.history.lives[1].killed = 26
+        lives.history.settlements[0] = .init(life: 1, asked: 24, acknowledged: 25, nanoseconds: 10_500_000_000)
+        lives.history.settlements[1] = .init(life: 2, asked: 27, acknowledged: 28, nanoseconds: 20_500_000_000)
+        for card in 0..<3 { lives.record.pushes[card].append(Lives.push(4, at: 10_300, stamp: 111, event: .end)) }
+        lives.record.pushes[3].removeLast()
+        let soon = lives.findings().violations.map(\.text)
+        #expect(soon.count == 1 && soon[0].contains("at the end the card should show"), "\(soon)")
+        lives.history.settlements[1] = .init(life: 2, asked: 27, acknowledged: 28, nanoseconds: 70_500_000_000)
+        let late = lives.findings().violations.map(\.text)
+        #expect(late.isEmpty, "\(late)")
+    }
+
+    @Test func alertsOfAnAbsenceAreCountedAndComeOnceAtMost() {
+        var lives = Self.livesWithAbsence()
+        lives.history.topics[0].changes[2].kind = .alert
+        let without = lives.findings()
+        #expect(without.alertsOfAbsences == 1 && without.alertsAfterAbsences == 0)
+        lives.record.pushes[3][2].alerts = [.init(0, 3)]
+        let with = lives.findings()
+        #expect(with.alertsOfAbsences == 1 && with.alertsAfterAbsences == 1)
+        #expect(!with.violations.contains { $0.text.contains("twice") }, "\(with.violations)")
+        var again = lives.record.pushes[3][2]
+        (again.arrival, again.stamp) = (20_200, 111)
+        lives.record.pushes[3].append(again)
+        let twice = lives.findings().violations.map(\.text)
+        #expect(twice.contains { $0.contains("alert 3 of match/0 twice") }, "\(twice)")
     }
 
     /// The last pushes of a life arrive in the millisecond in which the next one begins.

@@ -55,24 +55,24 @@ import Testing
 
     @Test func aFullDiskHoldsRequestsBackIfNoAnswerComesForAWhile() {
         var disks = FullDisks()
-        disks.begin(at: 0)
+        disks.begin(at: 0, askedAt: 0)
         disks.note(3, at: 80_000_000)
         disks.note(0, at: 160_000_000)
         #expect(disks.held == 0)
         disks.note(0, at: 170_000_000)
         disks.note(0, at: 400_000_000)
         disks.end()
-        let afterItsEnd = disks.kill(at: 5_000_000_000)
-        #expect(disks.count == 1 && disks.held == 1 && disks.kills == 0 && !afterItsEnd)
+        let afterItsEnd = disks.kill()
+        #expect(disks.count == 1 && disks.held == 1 && disks.kills == 0 && afterItsEnd == nil)
     }
 
-    @Test func onlyAKillLongAfterADiskWasFullMayRepeatAlerts() {
-        for (nanoseconds, mayRepeat) in [(900_000_000, false), (2_000_000_000, true)] as [(Int64, Bool)] {
-            var disks = FullDisks()
-            disks.begin(at: 1000)
-            let found = disks.kill(at: 1000 + nanoseconds)
-            #expect(found == mayRepeat && disks.kills == 1 && disks.fullSince == nil)
-        }
+    @Test func alertsMayLeaveWithoutClaimsLongAfterTheDiskWasToBeFull() {
+        var disks = FullDisks()
+        disks.begin(at: 300_000_000, askedAt: 1000)
+        let unclaimed = disks.kill()
+        #expect(unclaimed == 1_800_001_000 && disks.kills == 1 && disks.fullSince == nil)
+        let again = disks.kill()
+        #expect(again == nil && disks.kills == 1)
     }
 
     // MARK: The load
@@ -93,6 +93,16 @@ import Testing
             load.killed(in: [])
         }
         #expect(load.history.complaints.isEmpty, "\(load.history.complaints)")
+    }
+
+    @Test func onlyAProgramThatOwesNothingHasStoppedInOrder() {
+        for (owed, isStopped) in [(0, true), (1, false)] {
+            var load = Load(seed: 7)
+            load.begin(round: 1, at: 0)
+            let stop = load.ask(.stop)
+            load.take(.stopped(owed: owed, unstored: 0), to: stop.number, at: 0)
+            #expect(load.history.lives[0].isStopped == isStopped)
+        }
     }
 
     @Test func aSeedDrawsTheSameRequestsAgain() {

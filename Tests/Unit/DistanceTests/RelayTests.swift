@@ -1,4 +1,5 @@
 import FanfareLoop
+import ServerTestSupport
 import Testing
 
 @testable import Distance

@@ -1,14 +1,16 @@
-import CryptoTestSupport
 import FanfareLoop
+import FanfareTestSupport
 import Foundation
+import ServerTestSupport
 import Testing
 
 @testable import FanfareAPNs
 
 @Suite struct KeyFileTests {
     private func withKeyFile(_ text: String, mode: Int, _ body: (String) throws -> Void) throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = try TemporaryFolder.made()
+        defer { withExtendedLifetime(folder) {} }
+        let path = folder.path + "/key.p8"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         try body(path)
@@ -60,9 +62,10 @@ import Testing
 
     /// Opening a pipe would block until it has a writer.
     @Test func aPipeInThePlaceOfTheKeyIsSaidAtOnce() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
+        let folder = try TemporaryFolder.made()
+        defer { withExtendedLifetime(folder) {} }
+        let path = folder.path + "/key.p8"
         try #require(mkfifo(path, 0o600) == 0)
-        defer { unlink(path) }
         let fault = #expect(throws: CredentialsFault.self) { try load(path) }
         #expect(fault?.description == "key file \(path): not a file, but a folder, a pipe or a device")
     }
@@ -175,8 +178,9 @@ import Testing
 
     @Test func theProgramsOwnLookIsOnAThreadOfItsOwn() async throws {
         let (old, new) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = try TemporaryFolder.made()
+        defer { withExtendedLifetime(folder) {} }
+        let path = folder.path + "/key.p8"
         try replace(path, with: old.pem())
         let token = try ProviderToken(keyFile: path, keyID: "K123456789", teamID: "T123456789")
         try replace(path, with: new.pem())
@@ -190,8 +194,9 @@ import Testing
     }
 
     @Test func allPoolsGetTheSameTokenOfTheNewKey() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).p8").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = try TemporaryFolder.made()
+        defer { withExtendedLifetime(folder) {} }
+        let path = folder.path + "/key.p8"
         try replace(path, with: ES256PrivateKey.generate().pem())
         let token = try load(path)
         _ = try token.current(at: moment(Self.start))
@@ -255,10 +260,8 @@ import Testing
     }
 
     @Test func aLinkBringsTheKeysIDWithIt() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("fanfare-keys-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+        let folder = try TemporaryFolder.made()
+        func path(_ name: String) -> String { folder.path + "/" + name }
         for id in ["AAAAAAAAAA", "BBBBBBBBBB"] {
             try replace(path("AuthKey_\(id).p8"), with: ES256PrivateKey.generate().pem())
         }

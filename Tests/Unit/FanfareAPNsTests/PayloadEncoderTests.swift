@@ -157,11 +157,9 @@ import Testing
     static let kickOffAlert = AlertText(title: "Kick-off", body: "The match has started", sound: "default")
 
     static func start(
-        type: String = "MatchAttributes", attributes: String = #"{"matchId":"m1"}"#,
-        updates: Payload.Start.Updates? = .token, collapseID: String? = nil
+        type: String = "MatchAttributes", attributes: String = #"{"matchId":"m1"}"#, collapseID: String? = nil
     ) -> Payload.Start {
-        Payload.Start(
-            attributesType: type, attributes: Array(attributes.utf8), updates: updates, collapseID: collapseID)
+        Payload.Start(attributesType: type, attributes: Array(attributes.utf8), collapseID: collapseID)
     }
 
     @Test func startAsksForAToken() throws {
@@ -173,14 +171,6 @@ import Testing
                 + #""attributes":{"matchId":"m1"},"input-push-token":1,"content-state":{"home":2},"#
                 + #""stale-date":1790003600,"relevance-score":75,"#
                 + #""alert":{"title":"Kick-off","body":"The match has started","sound":"default"}}}"#)
-    }
-
-    @Test func startSubscribesToAChannel() throws {
-        let payload = Self.payload(
-            .start, alert: Self.kickOffAlert, start: Self.start(updates: .channel("dHN0LXNyY2gtY2hubA==")))
-        let body = String(decoding: try PayloadEncoder.body(of: payload), as: UTF8.self)
-        #expect(body.contains(#","input-push-channel":"dHN0LXNyY2gtY2hubA==","#))
-        #expect(!body.contains("input-push-token"))
     }
 
     @Test func localisedLinesAreObjects() throws {
@@ -212,8 +202,6 @@ import Testing
         #expect(problem(nil) == .startWithoutAttributes)
         #expect(problem(Self.start(type: "")) == .startWithoutAttributes)
         #expect(problem(Self.start(attributes: "[]")) == .startWithoutAttributes)
-        #expect(problem(Self.start(updates: .channel(""))) == .channelIsNotBase64)
-        #expect(problem(Self.start(updates: .channel("a-b"))) == .channelIsNotBase64)
         #expect(problem(Self.start(collapseID: "")) == .collapseID(.zero))
         #expect(problem(Self.start(collapseID: "a b")) == .collapseID(.bytes(3)))
         #expect(problem(Self.start(collapseID: String(repeating: "x", count: 65))) == .collapseID(.bytes(65)))

@@ -127,7 +127,7 @@ import Testing
         #expect(try RulesCommand(["check", #filePath, "/nonexistent.toml"]).run() == .usage)
     }
 
-    @Test(arguments: ["real madrid", "a,b\tc", "#a", "a,b\nc", String(repeating: "x", count: 257)])
+    @Test(arguments: ["real madrid", "a,b\tc", "#a", "a,b\nc", String(repeating: "x", count: 513)])
     func subscribersFollowWhatTheirFileCanSay(topics: String) {
         #expect(throws: UsageError.self) { try GenerateCommand(["subscribers", "--topics", topics]) }
     }

@@ -81,6 +81,18 @@ import Testing
         #expect(display.clear() == "")
     }
 
+    /// The line that docs/operations.md explains.
+    @Test func aPlainLineCountsWhatIsToGoAndNamesTheLimit() {
+        var progress = progress(5, pushes: 23, fraction: nil)
+        progress.now = FeedTime(rfc3339: "2026-06-13T14:10:04Z")
+        (progress.events, progress.updates) = (4, 3)
+        progress.counts.owed = 200
+        progress.counts.transport.limit = .peer
+        var display = ProgressDisplay(columns: nil)
+        let line = display.show(progress)
+        #expect(line == "2026-06-13T14:10:04Z  4 events  3 updates  23 pushes  4/s  200 to go  waits for peer\n")
+    }
+
     @Test func aLiveFeedHasNoBar() {
         var display = ProgressDisplay(columns: 100)
         let text = display.show(progress(1, pushes: 1, fraction: nil))

@@ -176,7 +176,7 @@ import Testing
         football.sweep.record(250_000_000)
         football.laneDelay[1].record(2_000_000)
         report.kinds = [.transit: Freshness(), .football: football]
-        report.oldestUndelivered = 300_000_000
+        report.oldestUndelivered = .milliseconds(300)
         return report
     }
 

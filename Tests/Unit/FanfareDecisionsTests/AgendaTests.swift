@@ -17,6 +17,21 @@ import Testing
         #expect(agenda.republishes && agenda.flushAt == at(10) && agenda.causes.count == 0)
     }
 
+    @Test func aDeadlineNeedsATimerThatIsNoLater() {
+        var agenda = Agenda()
+        #expect(agenda.violation() == nil, "nothing is due")
+        agenda.flushAt = at(10)
+        #expect(agenda.violation() != nil)
+        agenda.arm(.flush, at(11))
+        #expect(agenda.violation() != nil)
+        agenda.arm(.flush, at(9))
+        #expect(agenda.violation() == nil, "the timer is set again when it fires")
+        agenda.lapseAt = at(100)
+        #expect(agenda.violation() != nil)
+        agenda.arm(.lapse, at(100))
+        #expect(agenda.violation() == nil)
+    }
+
     @Test func versionTakesAllButTheLapse() {
         var agenda = Agenda()
         agenda.lapseAt = at(100)

@@ -52,6 +52,21 @@ import Testing
         #expect(arrivals.tenureBeganAt == at(10))
     }
 
+    /// Events come in any order, some of them begin a tenure, and an operator resets the feed now and then.
+    @Test(arguments: 0..<20 as Range<UInt64>) func aTenureNeverBeginsAfterTheNewestEvent(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var arrivals = Arrivals(idsMax: 8)
+        for step in 0..<1000 {
+            let (now, time) = (at(Double(step)), at(Double(step - random.number(below: 30))))
+            arrivals.count(at: now)
+            arrivals.insert("\(random.number(below: 30))")
+            let isNewest = arrivals.newestAt.map { $0 <= time } ?? true
+            arrivals.advance(to: time, isNewest: isNewest, beginsTenure: random.chance(5), now: now)
+            if random.chance(2) { arrivals.reset(idsMax: 8) }
+            #expect(arrivals.violation() == nil, "seed \(seed), step \(step)")
+        }
+    }
+
     @Test func oldestIDMakesRoom() {
         var arrivals = Arrivals(idsMax: 2)
         for id in ["a", "b", "c"] { arrivals.insert(id) }

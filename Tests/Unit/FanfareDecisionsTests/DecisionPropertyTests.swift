@@ -96,15 +96,21 @@ import Testing
         for seed in Self.seeds.prefix(500) {
             let feed = RandomFeed(seed: seed)
             var story = Scripted()
-            for (event, now) in feed.arrivals {
+            for (count, (event, now)) in feed.arrivals.enumerated() {
                 let said = story.decisions.count
                 story.apply(event, now: now)
+                if count.isMultiple(of: 10) {
+                    let violation = story.core.violation()
+                    #expect(violation == nil, "seed \(seed)")
+                }
                 let events = story.decisions[said...].count { decision in
                     if case .record(let record) = decision { record.origin == .event } else { false }
                 }
                 #expect(events == 1, "seed \(seed): every event has one record")
             }
             story.finish()
+            let violation = story.core.violation()
+            #expect(violation == nil, "seed \(seed)")
             check(story, "seed \(seed)")
         }
     }

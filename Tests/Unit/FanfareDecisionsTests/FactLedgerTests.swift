@@ -125,7 +125,7 @@ import Testing
             }
             if step % 50 == 0, let read = Self.readAgain(ledger, blank) { ledger = read }
             let statuses = (0..<60).map { ledger.status(of: "\($0)") == model.status(of: "\($0)") }
-            guard Self.lines(of: ledger) == model.lines, !statuses.contains(false),
+            guard ledger.violation() == nil, Self.lines(of: ledger) == model.lines, !statuses.contains(false),
                 ledger.settledUntil == model.settledUntil, ledger.isFull == (model.entries.count >= factsMax)
             else {
                 Issue.record("seed \(seed), step \(step): \(Self.lines(of: ledger)), not \(model.lines)")
@@ -143,6 +143,14 @@ import Testing
         let read = try? FactLedger(reading: &reader, blank)
         #expect(isWritten && read != nil && reader.isAtEnd)
         return read
+    }
+
+    @Test func aFactThatIsAddedTwiceContradictsTheLedger() {
+        var ledger = FactLedger(Self.blank())
+        _ = ledger.add(Self.fact("a", at: 1))
+        #expect(ledger.violation() == nil)
+        _ = ledger.add(Self.fact("a", at: 2))
+        #expect(ledger.violation() != nil)
     }
 
     @Test func aLedgerWithoutFactsIsItsBlankAndMayBeginWithAnother() {

@@ -102,6 +102,33 @@ import Testing
         #expect(fold.state["homeScore"] != 1)
     }
 
+    /// Facts, their withdrawals, patches and whole states come in any order, and other rules now and then.
+    @Test(arguments: 0..<20 as Range<UInt64>) func theStateAlwaysFollowsFromFactsAndPatches(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var fold = fold(.football)
+        let keys = ["homeScore", "awayScore", "minute", "note"]
+        for step in 0..<300 {
+            let time = Double(step - random.number(below: 5))
+            let id = "g\(random.number(below: 12))"
+            let value: JSONValue = random.chance(30) ? .null : .int(Int64(random.number(below: 5)))
+            let key = keys[random.number(below: keys.count)]
+            switch random.number(below: 10) {
+            case 0..<4: _ = fold.take(match.goal(time, id, random.chance(50) ? "home" : "away"))
+            case 4: _ = fold.take(match.cancel(time, id))
+            case 5..<8: _ = fold.take(feed.set(time, [key: value]))
+            case 8: _ = fold.take(feed.event(time, "state", .contentState([key: 7])))
+            default:
+                var rules = TopicRules.football
+                if random.chance(50) { rules.content.fields["note"] = .redacted(Redaction(.removed)) }
+                fold.adopt(KindRules(rules, Rules.Limits()))
+            }
+            guard fold.violation() == nil else {
+                Issue.record("seed \(seed), step \(step): \(fold.violation() ?? "")")
+                return
+            }
+        }
+    }
+
     @Test func stateSaysThatTheTopicIsOver() {
         var rules = TopicRules.generic
         rules.lifetime.endsWhen = [Condition("status", .oneOf(["done"]))]

@@ -39,8 +39,18 @@ import Testing
                 list.removeAll { $0.birth % 4 == kept }
             }
             #expect(timers.first == list.first && timers.count == list.count, "seed \(seed), step \(step)")
+            if step % 100 == 0 { #expect(timers.violation(armed: list) == nil, "seed \(seed), step \(step)") }
         }
         #expect(Self.sorted(timers.entries) == list, "seed \(seed)")
+    }
+
+    @Test func aTimerThatATopicCountsOnIsMissed() {
+        var timers = Timers()
+        timers.insert(Self.entry(5, birth: 1))
+        #expect(timers.violation(armed: [Self.entry(5, birth: 1)]) == nil)
+        for other in [Self.entry(5, birth: 2), Self.entry(6, birth: 1), Self.entry(5, birth: 1, .lapse)] {
+            #expect(timers.violation(armed: [other]) != nil)
+        }
     }
 
     /// Nodes that have forgotten different topics fire alike.

@@ -57,4 +57,60 @@ import Testing
         }
         #expect(!book.isNamed(old, since: 1))
     }
+
+    // MARK: Waits of audiences
+
+    private static func tenant(_ number: UInt64) -> AudienceTenant {
+        AudienceTenant(index: AudienceIndex(Int(number)), number: number)
+    }
+
+    @Test func audienceGoesOnWhenTheClaimOfItsNextMemberIsDurable() throws {
+        let alerts = try #require(Self.alerts)
+        var book = Self.book(requested: 0)
+        var wait = ClaimWait()
+        var tickets: [UInt64] = []
+        for slot in UInt32(0)..<2 {
+            let first = book.next
+            book.claim(alerts, for: ActivitySlot(slot))
+            book.await(ActivitySlot(slot), of: Self.tenant(UInt64(slot) + 1), &wait, since: first)
+            let taken = book.takeRequest(at: 0)
+            tickets.append(try #require(taken).ticket)
+        }
+        #expect(!wait.isUnnamed && !book.isIdle)
+        let served = [book.confirm(tickets[0]), book.confirm(tickets[1]), book.confirm(tickets[1])]
+        #expect(served == [[Self.tenant(1)], [Self.tenant(2)], []] && book.isIdle)
+    }
+
+    @Test func audienceWithoutANameWaitsOnceForRoom() {
+        var book = Self.book(requested: 0)
+        var wait = ClaimWait()
+        for _ in 0..<2 { book.await(ActivitySlot(0), of: Self.tenant(1), &wait, since: 1) }
+        #expect(wait.isUnnamed && book.hasUnnamed)
+        let none = book.takeUnnamed(0, endWait: { _ in true }, awaitsClaim: { _ in true })
+        let taken = book.takeUnnamed(9, endWait: { _ in wait.endWaitForRoom() }, awaitsClaim: { _ in true })
+        #expect(none.audiences.isEmpty && taken.audiences == [Self.tenant(1)] && taken.rows.isEmpty)
+        #expect(!book.hasUnnamed && !wait.isUnnamed)
+    }
+
+    @Test func audienceThatHasGoneOnByItselfTakesNoRoom() {
+        var book = Self.book(requested: 0)
+        for number in UInt64(1)...4 {
+            var wait = ClaimWait()
+            book.await(ActivitySlot(0), of: Self.tenant(number), &wait, since: 1)
+        }
+        let taken = book.takeUnnamed(2, endWait: { $0.number > 1 }, awaitsClaim: { _ in true })
+        #expect(taken.audiences == [Self.tenant(2), Self.tenant(3)] && book.hasUnnamed)
+    }
+
+    @Test func audiencesThatAreReadyTakeRoomUntilTheyAreVisited() {
+        var book = ClaimBook()
+        book.keep(ClaimLimits(namedMax: 4))
+        var waits = Array(repeating: ClaimWait(), count: 3)
+        for place in waits.indices { book.noteReady(Self.tenant(UInt64(place) + 1), &waits[place]) }
+        let full = book.room(beside: 0) { waits[$0.index.place - 1].isReady }
+        waits[0].noteVisit()
+        let some = book.room(beside: 0) { waits[$0.index.place - 1].isReady }
+        let beside = book.room(beside: 2) { waits[$0.index.place - 1].isReady }
+        #expect(full == 1 && some == 2 && beside == 0)
+    }
 }

@@ -37,6 +37,7 @@ import Testing
             }
             #expect(claiming.isEmpty == (named.isEmpty && unnamed.isEmpty), "seed \(seed), row \(row)")
             #expect(claiming.hasUnnamed == !unnamed.isEmpty, "seed \(seed), row \(row)")
+            #expect(claiming.violation() == nil, "seed \(seed), row \(row)")
         }
         let known = Set(named.map(\.row) + unnamed)
         #expect((0..<2000).allSatisfy { claiming.contains($0) == known.contains($0) }, "seed \(seed)")

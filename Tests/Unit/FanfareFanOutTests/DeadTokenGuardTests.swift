@@ -73,6 +73,26 @@ import Testing
         #expect(many == [.shut] && tokens.isShut)
     }
 
+    @Test(arguments: 0..<20 as Range<UInt64>) func whatTheGuardRemembersNeverContradictsItself(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let least = Int.random(in: 1...20, using: &random)
+        var tokens = DeadTokenGuard(answers: least...least + Int.random(in: 0...100, using: &random))
+        for step in 0..<2000 {
+            if random.chance(0.02) {
+                tokens.overrule()
+            } else {
+                let answers = Int.random(in: 0...30, using: &random)
+                _ = tokens.note(answers: answers, dead: random.chance(0.5) ? answers : answers / 8)
+            }
+            guard tokens.violation() == nil else {
+                Issue.record("seed \(seed), step \(step): \(tokens.violation() ?? "")")
+                return
+            }
+        }
+        _ = tokens.note(answers: 0, dead: tokens.answers + 1)
+        #expect(tokens.violation() != nil, "more are dead than have answered")
+    }
+
     /// A third of the cards was swiped away, in a random order.
     @Test(arguments: 0..<10 as Range<UInt64>) func noRunOfChanceShutsTheGuard(seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -76,7 +76,7 @@ import Testing
 
     @Test func deadActivitiesAreRemovedOnceDeadAnswersAreTrusted() {
         _ = answer { _ in .deadToken }
-        stage.apply(.trustDeadAnswers)
+        stage.apply(.confirmDeadTokens)
         for _ in 0..<2 {
             pass(seconds: 10)
             _ = answer { _ in .deadToken }

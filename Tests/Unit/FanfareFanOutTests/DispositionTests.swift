@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func anAlertIsSilencedByThePersonsPreferences() {
-        stage.prefer(Preferences(alerts: AlertMask.none))
+        stage.setPreferences(Preferences(alerts: AlertMask.none))
         stage.publish(2, alert: "goal")
         #expect(stage.disposition(of: "goal") == .silenced(.preferences(.masked)))
         #expect(stage.settle().map(\.payload.alert) == [nil])

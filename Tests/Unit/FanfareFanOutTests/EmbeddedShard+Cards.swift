@@ -36,8 +36,8 @@ extension EmbeddedShard {
 
     func unfollow(_ activity: String = "card") { apply(.unfollow(ActivityID(hashing: activity))) }
 
-    func prefer(_ preferences: Preferences, _ activity: String = "card") {
-        apply(.prefer(ActivityID(hashing: activity), preferences))
+    func setPreferences(_ preferences: Preferences, _ activity: String = "card") {
+        apply(.setPreferences(ActivityID(hashing: activity), preferences))
     }
 
     func publish(

@@ -40,8 +40,9 @@ import Testing
 
     @Test func oldestUndeliveredIsAnAge() {
         var table = FreshnessTable()
-        #expect(table.report(oldestArrival: nil, at: 100).oldestUndelivered == 0)
-        #expect(table.report(oldestArrival: 70, at: 100).oldestUndelivered == 30)
+        #expect(table.report(oldestArrival: nil, at: 100).oldestUndelivered == .zero)
+        #expect(table.report(oldestArrival: 70, at: 100).oldestUndelivered == .nanoseconds(30))
+        #expect(table.report(oldestArrival: nil, at: 100).lastAccepted == nil)
         table.noteAccepted(at: 90)
         #expect(table.report(oldestArrival: nil, at: 100).lastAccepted == 90)
     }

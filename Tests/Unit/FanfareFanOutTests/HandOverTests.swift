@@ -24,7 +24,7 @@ import Testing
     @Test func L1_aCardsNameMeansItsSuccessorThatIsToCome() {
         beginAndExpire()
         #expect(stage.fates() == [.renewed(as: ActivityID(hashing: "card~2"))])
-        stage.prefer(silent)
+        stage.setPreferences(silent)
         let other = TopicID("other")
         stage.move(to: other)
         stage.publish(5, in: other, alert: "goal", renews: true)
@@ -303,7 +303,7 @@ import Testing
 
     @Test func L1_aCardsNameMeansASuccessorWhoseStartIsToLeave() {
         beginAndOutlive()
-        stage.prefer(silent)
+        stage.setPreferences(silent)
         let other = TopicID("other")
         stage.publish(5, in: other, renews: true)
         stage.move(to: other)

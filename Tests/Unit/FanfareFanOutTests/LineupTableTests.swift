@@ -36,7 +36,7 @@ import Testing
 
     @Test func equalSelectionsAreFoundAndOthersAreNot() {
         let table = LineupTable()
-        let selections: [Lineup.Selection] = [
+        let selections: [LineupSelection] = [
             .init(topics: [1, 2, 3], pinned: nil), .init(topics: [1, 2, 3], pinned: 0),
             .init(topics: [3, 2, 1], pinned: nil), .init(topics: [1, 2], pinned: nil),
         ]
@@ -51,11 +51,11 @@ import Testing
     @Test(arguments: UInt64(1)...5) func lineupTableAgreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let table = LineupTable()
-        var known: [Lineup.Selection: Int] = [:]
+        var known: [LineupSelection: Int] = [:]
         for step in 0..<2000 {
             let count = Int.random(in: 1...3, using: &random)
             let topics = (0..<6).shuffled(using: &random).prefix(count).map { TopicIndex($0) }
-            let selection = Lineup.Selection(topics: topics, pinned: Bool.random(using: &random) ? 0 : nil)
+            let selection = LineupSelection(topics: topics, pinned: Bool.random(using: &random) ? 0 : nil)
             #expect(table.find(selection) == known[selection], "seed \(seed)")
             if let row = known.removeValue(forKey: selection) {
                 table.take(row)
@@ -84,11 +84,12 @@ import Testing
         table.take(row)
         #expect(table.taken.isEmpty && !table.hasNews(row))
         var unvisited = table.unvisited()
-        let isVisited = unvisited.isEmpty()
+        let isVisited = unvisited.isEmpty { table.hasUnvisitedNews(of: $0, through: $1) }
         table.take(other)
-        let isVisitedNow = unvisited.isEmpty()
         #expect(table.exhausted == [1, 3] && table.newsCount == 0)
-        #expect(!isVisited && isVisitedNow)
+        publish(4, of: 5, in: table)
+        let isVisitedNow = unvisited.isEmpty { table.hasUnvisitedNews(of: $0, through: $1) }
+        #expect(!isVisited && isVisitedNow, "later news do not count")
     }
 
     @Test func laterLineupHasNoEarlierNews() {
@@ -182,40 +183,42 @@ import Testing
         }
     }
 
-    @Test func aLineupComesBackFromItsRestAsItWas() throws {
-        let rules = LineupRules()
+    @Test func aLineupComesBackFromItsRestAsItWas() {
         let table = LineupTable()
-        var rotation = Rotation(rules, pinned: 1, at: 5_000_000)
         let row = table.insert(.init(topics: [7, 8, 9], pinned: 1), audience: 0)
-        rotation.happened(at: 2, weight: 60, rules, now: 1_000_000_000)
-        let lineup = Lineup(rotation: rotation)
-        lineup.row = row
-        lineup.publishedAt = 77
-        lineup.publishedSpotlight = 2
-        lineup.display = LineupJSON.Display(topics: [1, 2].map { LineupTopic(publication($0)) }, spotlight: 1)
-        let latest = lineup.display.topics[1].publication
-        let audience = Audience(topics: [7, 8, 9], lineup: lineup, trackedMax: 4)
-        audience.rest(
-            ActivitySlot(3), at: 12,
-            .init(event: .update, priority: .immediate, latest: latest, displayHash: 99),
-            priority: .immediate, alertCounts: SIMD2(3, 4))
-        table.rest(row, audience, lineup)
+        table.rest(
+            RestingLineup(
+                row: row, pinned: 1, member: ActivitySlot(3), number: 12, displayHash: 99, priority: .immediate,
+                publishedAt: 77,
+                rotation: RestingRotation(
+                    position: 2, weight: 60, dwellEnds: 5_000_000, turnEnds: .always, debt: 7,
+                    debtAt: FeedTime(milliseconds: 8)),
+                spotlight: 2, wakeUp: nil, alertCounts: SIMD2(3, 4)))
         #expect(table.isResting(row) && table[lone: row].member == ActivitySlot(3))
         #expect(table.loneRow(ofAudience: 0) == row)
-        let woken = table.wake(row, rules, latest: latest, trackedMax: 4)
-        #expect(table.loneRow(ofAudience: 0) == nil)
-        let its = try #require(woken.lineup)
-        #expect(!table.isLone(row) && woken.isResting && woken.newest.publication === latest)
-        #expect(woken.topics == [7, 8, 9] && woken.target == 12 && woken.versions.newestDisplayHash == 99)
-        #expect(woken.priority == .immediate && woken.alerts.resting == SIMD2(3, 4))
-        #expect(
-            its.publishedAt == 77 && its.publishedSpotlight == 2 && its.rotation.pinned == 1
-                && its.rotation.position == 2)
-        #expect(its.displayIsOld, "what it shows is made anew")
-        let topics = Array(repeating: SpotlightCandidate(.live, importance: 10), count: 3)
-        let held = its.rotation.wanted(topics, now: 20_999_000_000)
-        let free = its.rotation.wanted(topics, now: 21_000_000_000)
-        #expect(held == 2 && free == 1, "what happened is held for its dwell, then the favourite has its place")
+        let woken = table.wake(row)
+        #expect(table.loneRow(ofAudience: 0) == nil && !table.isLone(row))
+        #expect(woken.row == row && woken.pinned == 1 && woken.member == ActivitySlot(3))
+        #expect(woken.number == 12 && woken.displayHash == 99 && woken.priority == .immediate)
+        #expect(woken.publishedAt == 77 && woken.spotlight == 2 && woken.wakeUp == nil)
+        #expect(woken.alertCounts == SIMD2(3, 4) && woken.rotation.position == 2 && woken.rotation.weight == 60)
+        #expect(woken.rotation.dwellEnds == 5_000_000 && woken.rotation.debt == 7)
+    }
+
+    @Test func aLineupThatRestsBeforeItsFirstVersionHasNoSpotlight() {
+        let table = LineupTable()
+        let row = table.insert(.init(topics: [7], pinned: nil), audience: 4)
+        table.rest(
+            RestingLineup(
+                row: row, pinned: nil, member: ActivitySlot(3), number: 0, displayHash: 0, priority: .conserving,
+                publishedAt: .always,
+                rotation: RestingRotation(
+                    position: .max, weight: .max, dwellEnds: .always, turnEnds: .always, debt: 0,
+                    debtAt: FeedTime(milliseconds: 0)),
+                spotlight: nil, wakeUp: nil, alertCounts: SIMD2()))
+        #expect(table.loneRow(ofAudience: 4) == row && table.loneRow(ofAudience: 3) == nil)
+        let woken = table.wake(row)
+        #expect(woken.spotlight == nil && woken.pinned == nil && table.violation() == nil)
     }
 
     /// A silent version every few visits after a goal: the lane is the goal's until all have it, and not for good.

@@ -62,7 +62,7 @@ import Testing
 
     @Test func commandForAnUnknownActivityIsReported() {
         let nobody = ActivityID(hashing: "nobody")
-        apply(.prefer(nobody, Preferences(alerts: .none)))
+        apply(.setPreferences(nobody, Preferences(alerts: .none)))
         apply(.move(nobody, .topic(stage.topic)))
         apply(.replaceToken(nobody, token: [1]))
         #expect(stage.fates() == Array(repeating: .refused(.unknownActivity), count: 3))

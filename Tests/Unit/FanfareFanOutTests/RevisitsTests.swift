@@ -27,6 +27,47 @@ import Testing
         #expect(awaits == [true, true, true] && !revisits.awaitsAlert)
     }
 
+    /// Members are queued, visited, and leave before their visits.
+    @Test(arguments: 0..<20 as Range<UInt64>) func whileAnUrgentMemberIsQueuedTheAlertIsAwaited(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var revisits = Revisits()
+        /// For each queued member, whether it is urgent.
+        var queued: [ActivitySlot: Bool] = [:]
+        for step in 0..<3000 {
+            let slot = slot(UInt32.random(in: 0..<40, using: &random))
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0..<3:
+                guard queued[slot] == nil else { continue }
+                let (isUrgent, isLate) = (random.chance(0.3), random.chance(0.2))
+                revisits.append(slot, isUrgent: isUrgent, isLate: isLate)
+                queued[slot] = isUrgent && !isLate
+            case 3..<6:
+                guard queued.removeValue(forKey: slot) != nil else { continue }
+                revisits.abandon { queued[$0] != nil }
+            case 6:
+                let next = revisits.nextPrompt { queued[$0] == true }
+                if let next { queued[next] = nil }
+            default:
+                let next = revisits.nextLate()
+                if let next { queued[next] = nil }
+            }
+            guard revisits.violation() == nil, revisits.awaitsAlert || !queued.values.contains(true) else {
+                Issue.record("seed \(seed), step \(step): \(revisits.violation() ?? "an urgent member is queued")")
+                return
+            }
+        }
+    }
+
+    /// All leave before anything is served.
+    @Test func anAlertIsNotAwaitedOnceTheMembersThatLackItHaveLeft() {
+        var revisits = Revisits()
+        for index in UInt32(0)..<17 { revisits.append(slot(index), isUrgent: true, isLate: false) }
+        for _ in 0..<17 { revisits.abandon { _ in false } }
+        #expect(revisits.isEmpty && revisits.violation() == nil)
+        revisits.append(slot(20), isUrgent: false, isLate: false)
+        #expect(!revisits.awaitsAlert)
+    }
+
     @Test func lateMemberIsNeverUrgent() {
         var revisits = Revisits()
         revisits.append(slot(1), isUrgent: true, isLate: true)

@@ -5,53 +5,75 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct SettlingTests {
-    private static let publication = Publication.test()
+    /// An audience of one member, as a survey sees it.
+    private struct OneMember {
+        var tenant: UInt64 = 1
+        /// The newest version, and the one that the member has.
+        var target: UInt32 = 0
+        var delivered: UInt32 = 0
+        /// Is `true` if the newest version was refused for good.
+        var isRefused = false
+        var hasDeferredChanges = false
 
-    /// Audiences of one member each, activities, and what is due to these for themselves.
+        var isOwed: Bool { delivered < target && !isRefused }
+
+        var lack: AudienceLack? {
+            guard isOwed || isRefused || hasDeferredChanges else { return nil }
+            return AudienceLack(
+                tenant: tenant, target: target, oldest: delivered, owed: isOwed ? 1 : 0, refused: isRefused ? 1 : 0,
+                hasDeferredChanges: hasDeferredChanges)
+        }
+
+        mutating func publish() {
+            target += 1
+            isRefused = false
+        }
+
+        /// Sends the newest version, which the member gets.
+        mutating func deliver() { delivered = target }
+    }
+
+    /// Audiences of one member each, tenants of activities, what is due to these for themselves, and the news of one topic.
+    private struct AskedShard: SurveyedShard {
+        var audiences: [OneMember]
+        var tenants: [UInt32]
+        var due: [ActivitySlot: DuePush] = [:]
+        /// Numbers of the news that some lineup has not looked at, the oldest first.
+        var news: [NewsNumber] = []
+        var newest = NewsNumber()
+
+        var audienceCount: Int { audiences.count }
+        var activityCount: Int { tenants.count }
+
+        func lack(of audience: AudienceIndex) -> AudienceLack? { audiences[audience.place].lack }
+
+        func tenant(of slot: ActivitySlot) -> UInt32 { tenants[Int(slot.rawValue)] }
+
+        func duePush(of slot: ActivitySlot) -> DuePush { due[slot, default: .none] }
+
+        func unvisitedNews() -> UnvisitedNews { UnvisitedNews(topics: news.isEmpty ? [] : [3], newest: newest) }
+
+        func hasUnvisitedNews(of topic: TopicIndex, through last: NewsNumber) -> Bool {
+            topic == 3 && news.first.map { $0 <= last } ?? false
+        }
+
+        mutating func addNews() {
+            newest.advance()
+            news.append(newest)
+        }
+    }
+
     private struct Stage {
         var settling = Settling()
-        var audiences: [Audience]
-        var activities: [Activity]
-        var due: [ActivitySlot: Settling.DuePush] = [:]
-        var unvisited = UnvisitedNews(topics: [], newest: NewsNumber())
+        var shard: AskedShard
 
         init(audiences: Int = 0, activities: Int = 0) {
-            self.audiences = (0..<audiences).map { _ in SettlingTests.audience() }
-            self.activities = (0..<activities).map { Activity(id: ActivityID(UInt64($0))) }
+            shard = AskedShard(
+                audiences: Array(repeating: OneMember(), count: audiences),
+                tenants: Array(repeating: 1, count: activities))
         }
 
-        mutating func answer() -> Settling.Answer? {
-            let (news, pushes) = (unvisited, due)
-            return settling.takeSettled(
-                audiences, activities, unvisited: { news }, duePush: { pushes[$0, default: .none] })
-        }
-    }
-
-    /// An audience of one member, which has the newest version.
-    private static func audience(_ lineup: Lineup? = nil) -> Audience {
-        let audience = Audience(topics: [0], lineup: lineup, trackedMax: 1)
-        audience.order.rest(ActivitySlot(0))
-        audience.versions.join()
-        return audience
-    }
-
-    private static func publish(to audience: Audience) {
-        audience.publish(AudienceVersion(publication), alerting: nil, freshness: 0, at: 0)
-    }
-
-    /// Notes that the member has a version whose push was in flight.
-    private static func accept(_ version: UInt32, by audience: Audience) {
-        let old = audience.versions.oldest
-        audience.versions.advance(1, from: old, to: version)
-        audience.versions.conclude(1, version)
-        if version == audience.target { audience.owed = 0 }
-    }
-
-    /// Sends the newest version, which the member gets.
-    private static func deliver(to audience: Audience) {
-        guard audience.owed > 0 else { return }
-        audience.versions.noteSent(1)
-        accept(audience.target, by: audience)
+        mutating func answer() -> Settling.Answer? { settling.takeSettled(shard) }
     }
 
     @Test func nothingIsAnsweredWithoutAQuestion() {
@@ -71,37 +93,35 @@ import Testing
 
     @Test func aQuestionWaitsForTheVersionBeforeItAndForNoneAfterIt() {
         var stage = Stage(audiences: 1)
-        let audience = stage.audiences[0]
-        Self.publish(to: audience)
+        stage.shard.audiences[0].publish()
         stage.settling.ask(1)
         let early = stage.answer()
-        audience.versions.noteSent(1)
-        Self.publish(to: audience)
+        stage.shard.audiences[0].publish()
         let late = stage.answer()
         #expect(early == nil && late == nil)
-        Self.accept(1, by: audience)
+        stage.shard.audiences[0].delivered = 1
         let answer = stage.answer()
-        #expect(audience.owed == 1 && answer?.question == 1 && answer?.isComplete == true)
+        #expect(stage.shard.audiences[0].isOwed && answer?.question == 1 && answer?.isComplete == true)
     }
 
     @Test func aNewerVersionIsAsGoodAsTheOneThatWasAwaited() {
         var stage = Stage(audiences: 1)
-        Self.publish(to: stage.audiences[0])
+        stage.shard.audiences[0].publish()
         stage.settling.ask(1)
         let early = stage.answer()
-        Self.publish(to: stage.audiences[0])
-        Self.deliver(to: stage.audiences[0])
+        stage.shard.audiences[0].publish()
+        stage.shard.audiences[0].deliver()
         let answer = stage.answer()
         #expect(early == nil && answer?.question == 1)
     }
 
     @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]]) func eachAudienceThatLackedAVersionIsAwaited(order: [Int]) {
         var stage = Stage(audiences: 3)
-        for audience in stage.audiences { Self.publish(to: audience) }
+        for place in order { stage.shard.audiences[place].publish() }
         stage.settling.ask(1)
         var answers = [stage.answer()?.question]
         for place in order {
-            Self.deliver(to: stage.audiences[place])
+            stage.shard.audiences[place].deliver()
             answers.append(stage.answer()?.question)
         }
         #expect(answers == [nil, nil, nil, 1])
@@ -109,39 +129,38 @@ import Testing
 
     @Test func questionsDuringASurveyAreAnsweredByTheNextOneWithItsNewest() {
         var stage = Stage(audiences: 2)
-        Self.publish(to: stage.audiences[0])
+        stage.shard.audiences[0].publish()
         stage.settling.ask(1)
         let early = stage.answer()
         stage.settling.ask(2)
-        Self.publish(to: stage.audiences[1])
+        stage.shard.audiences[1].publish()
         stage.settling.ask(3)
-        Self.deliver(to: stage.audiences[0])
+        stage.shard.audiences[0].deliver()
         let first = [stage.answer()?.question, stage.answer()?.question]
-        Self.deliver(to: stage.audiences[1])
+        stage.shard.audiences[1].deliver()
         let second = stage.answer()
         #expect(early == nil && first == [1, nil] && second?.question == 3 && stage.settling.isIdle)
     }
 
     @Test func oneAnswerStandsForTwoSurveysThatEndTogether() {
         var stage = Stage(audiences: 1)
-        Self.publish(to: stage.audiences[0])
+        stage.shard.audiences[0].publish()
         stage.settling.ask(1)
         let early = stage.answer()
         stage.settling.ask(2)
-        Self.deliver(to: stage.audiences[0])
+        stage.shard.audiences[0].deliver()
         let answer = stage.answer()
         #expect(early == nil && answer?.question == 2 && stage.settling.isIdle)
     }
 
     @Test func aVersionThatWasRefusedForGoodIsNotAwaitedAndTheAnswerSaysSo() {
         var stage = Stage(audiences: 1)
-        let audience = stage.audiences[0]
-        Self.publish(to: audience)
-        (audience.owed, audience.refused) = (0, 1)
+        stage.shard.audiences[0].publish()
+        stage.shard.audiences[0].isRefused = true
         stage.settling.ask(1)
         let refused = stage.answer()
-        Self.publish(to: audience)
-        Self.deliver(to: audience)
+        stage.shard.audiences[0].publish()
+        stage.shard.audiences[0].deliver()
         stage.settling.ask(2)
         let newer = stage.answer()
         #expect(refused?.question == 1 && refused?.isComplete == false)
@@ -149,54 +168,47 @@ import Testing
     }
 
     @Test func changesThatALineupHoldsBackAreAwaitedUntilTheirVersionIsThere() {
-        let lineup = Lineup(rotation: Rotation(LineupRules(), at: .always))
-        lineup.deferred = [7]
-        var stage = Stage()
-        stage.audiences = [Self.audience(lineup)]
+        var stage = Stage(audiences: 1)
+        stage.shard.audiences[0].hasDeferredChanges = true
         stage.settling.ask(1)
         let held = stage.answer()
-        lineup.deferred = []
-        Self.publish(to: stage.audiences[0])
+        stage.shard.audiences[0].hasDeferredChanges = false
+        stage.shard.audiences[0].publish()
         let published = stage.answer()
-        Self.deliver(to: stage.audiences[0])
+        stage.shard.audiences[0].deliver()
         let delivered = stage.answer()
         #expect(held == nil && published == nil && delivered?.question == 1 && delivered?.isComplete == true)
     }
 
     @Test func changesThatALineupHoldsBackAfterTheQuestionAreNotAwaited() {
-        let lineup = Lineup(rotation: Rotation(LineupRules(), at: .always))
-        var stage = Stage()
-        stage.audiences = [Self.audience(lineup)]
-        Self.publish(to: stage.audiences[0])
+        var stage = Stage(audiences: 1)
+        stage.shard.audiences[0].publish()
         stage.settling.ask(1)
         let early = stage.answer()
-        lineup.deferred = [7]
-        Self.deliver(to: stage.audiences[0])
+        stage.shard.audiences[0].hasDeferredChanges = true
+        stage.shard.audiences[0].deliver()
         let answer = stage.answer()
         #expect(early == nil && answer?.question == 1)
     }
 
-    /// The audience has rested, and its object serves another one.
+    /// The audience has rested, and another one has its index.
     @Test func anAudienceThatIsNoLongerThereIsNotAwaitedNorIsItsSuccessor() {
         var stage = Stage(audiences: 1)
-        let audience = stage.audiences[0]
-        Self.publish(to: audience)
+        stage.shard.audiences[0].publish()
         stage.settling.ask(1)
         let early = stage.answer()
-        audience.wake(
-            RestingFollower(topic: 4, member: ActivitySlot(9), number: 0, freshness: 0, alerts: nil), showing: nil)
-        (audience.owed, audience.refused) = (1, 1)
+        stage.shard.audiences[0] = OneMember(tenant: 2, target: 1, isRefused: true)
         let answer = stage.answer()
         #expect(early == nil && answer?.question == 1 && answer?.isComplete == true)
     }
 
     @Test func anActivitysOwnPushIsAwaitedAndItsRefusalIsSaid() {
-        for (outcome, isComplete) in [(.none, true), (.refused, false)] as [(Settling.DuePush, Bool)] {
+        for (outcome, isComplete) in [(.none, true), (.refused, false)] as [(DuePush, Bool)] {
             var stage = Stage(activities: 3)
-            stage.due[ActivitySlot(1)] = .pending
+            stage.shard.due[ActivitySlot(1)] = .pending
             stage.settling.ask(1)
             let early = stage.answer()
-            stage.due[ActivitySlot(1)] = outcome
+            stage.shard.due[ActivitySlot(1)] = outcome
             let answer = stage.answer()
             #expect(early == nil && answer?.question == 1 && answer?.isComplete == isComplete)
         }
@@ -204,55 +216,43 @@ import Testing
 
     @Test func thePushOfASlotsNextTenantIsNotAwaited() {
         var stage = Stage(activities: 1)
-        stage.due[ActivitySlot(0)] = .pending
+        stage.shard.due[ActivitySlot(0)] = .pending
         stage.settling.ask(1)
         let early = stage.answer()
-        // A wait of the same tenant has ended.
-        stage.activities[0].generation += 1
-        let later = stage.answer()
-        stage.activities[0].generation += 256
+        stage.shard.tenants[0] += 1
         let answer = stage.answer()
-        #expect(early == nil && later == nil && answer?.question == 1 && answer?.isComplete == true)
+        #expect(early == nil && answer?.question == 1 && answer?.isComplete == true)
     }
 
     @Test func audiencesAndActivitiesThatComeDuringASurveyAreNotAwaited() {
         var stage = Stage(audiences: 1, activities: 1)
-        Self.publish(to: stage.audiences[0])
+        stage.shard.audiences[0].publish()
         stage.settling.ask(1)
         let early = stage.answer()
-        stage.audiences.append(Self.audience())
-        Self.publish(to: stage.audiences[1])
-        stage.activities.append(Activity(id: ActivityID(9)))
-        stage.due[ActivitySlot(1)] = .pending
-        Self.deliver(to: stage.audiences[0])
+        stage.shard.audiences.append(OneMember())
+        stage.shard.audiences[1].publish()
+        stage.shard.tenants.append(1)
+        stage.shard.due[ActivitySlot(1)] = .pending
+        stage.shard.audiences[0].deliver()
         let answer = stage.answer()
         #expect(early == nil && answer?.question == 1)
     }
 
     @Test func newsThatALineupHasNotLookedAtAreAwaitedAndLaterOnesAreNot() {
-        let topic = TopicLineups(newest: NewsNumber())
-        var positions: [UInt32] = [0]
-        topic.order.joinVisited(LineupLink(rawValue: 0), positions: &positions)
-        var number = NewsNumber()
-        func publish() {
-            number.advance()
-            _ = topic.append(Self.publication, alert: nil, number: number, at: 0) { _ in }
-        }
-        publish()
-        let first = number
         var stage = Stage()
-        stage.unvisited = UnvisitedNews(topics: [topic], newest: first)
+        stage.shard.addNews()
         stage.settling.ask(1)
         let early = stage.answer()
-        publish()
-        topic.take(after: NewsNumber(), through: first, look: { _ in }, exhaust: { _ in })
+        stage.shard.addNews()
+        let later = stage.answer()
+        stage.shard.news.removeFirst()
         let answer = stage.answer()
-        #expect(early == nil && topic.news.count == 1 && answer?.question == 1)
+        #expect(early == nil && later == nil && stage.shard.news.count == 1 && answer?.question == 1)
     }
 
     @Test func whereNothingIsPendingTheNewestQuestionIsAnsweredAndTheSurveyEnds() {
         var stage = Stage(audiences: 1)
-        Self.publish(to: stage.audiences[0])
+        stage.shard.audiences[0].publish()
         stage.settling.ask(1)
         let early = stage.answer()
         let ofSurvey = stage.settling.takeAll(isComplete: true)
@@ -268,9 +268,7 @@ import Testing
     @Test func sixtyFiveThousandAudiencesAndActivitiesAreLookedAtInOneCall() {
         let most = 65_536
         for (audiences, activities, calls) in [(most, most, 1), (most + 1, 1, 2), (1, 2 * most + 1, 3)] {
-            var stage = Stage()
-            stage.audiences = Array(repeating: Self.audience(), count: audiences)
-            stage.activities = Array(repeating: Activity(id: ActivityID(1)), count: activities)
+            var stage = Stage(audiences: audiences, activities: activities)
             stage.settling.ask(1)
             let answers = (0..<calls).map { _ in stage.answer()?.question }
             let expected: [UInt64?] = Array(repeating: nil, count: calls - 1) + [1]
@@ -288,23 +286,23 @@ import Testing
         var targets: [[UInt32]] = []
         var answered: [Int] = []
         for step in 0..<2000 {
-            let audience = stage.audiences[Int.random(in: 0..<5, using: &random)]
+            let place = Int.random(in: 0..<5, using: &random)
             switch Int.random(in: 0..<4, using: &random) {
-            case 0: Self.publish(to: audience)
-            case 1: Self.deliver(to: audience)
+            case 0: stage.shard.audiences[place].publish()
+            case 1: stage.shard.audiences[place].deliver()
             case 2:
                 stage.settling.ask(UInt64(targets.count))
-                targets.append(stage.audiences.map(\.target))
+                targets.append(stage.shard.audiences.map(\.target))
             default:
                 guard let answer = stage.answer() else { continue }
                 let question = Int(answer.question)
-                let areThere = zip(stage.audiences, targets[question]).allSatisfy { $0.versions.oldest >= $1 }
+                let areThere = zip(stage.shard.audiences, targets[question]).allSatisfy { $0.delivered >= $1 }
                 let isNext = question > answered.last ?? -1
                 #expect(areThere && isNext && answer.isComplete, "seed \(seed), step \(step)")
                 answered.append(question)
             }
         }
-        for audience in stage.audiences { Self.deliver(to: audience) }
+        for place in 0..<5 { stage.shard.audiences[place].deliver() }
         if let answer = stage.answer() { answered.append(Int(answer.question)) }
         #expect(answered.last == targets.count - 1 && answered.count > 10, "seed \(seed)")
     }

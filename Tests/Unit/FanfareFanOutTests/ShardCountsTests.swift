@@ -20,8 +20,9 @@ import Testing
 
     private static func transport(_ number: Int) -> TransportFigures {
         TransportFigures(
-            connections: number, connectionsWanted: 2 * number, connectionsOpened: 3 * number, roundTrip: 0,
-            inFlight: 4 * number, limit: .nothing, held: (5..<10).map { Int64($0) * Int64(number) })
+            connections: number, connectionsWanted: 2 * number, connectionsOpened: 3 * number, roundTrip: nil,
+            inFlight: 4 * number, limit: .nothing,
+            held: [.streams: .seconds(5 * number), .window: .seconds(6 * number), .peer: .seconds(7 * number)])
     }
 
     @Test func aSumAddsEachCountToItsOwn() {
@@ -35,11 +36,20 @@ import Testing
 
     @Test func severalTransportsHaveTheWorstLimitAndTheLongestRoundTrip() {
         var (first, second) = (Self.transport(1), Self.transport(2))
-        (first.limit, first.roundTrip) = (.window, 7)
-        (second.limit, second.roundTrip) = (.streams, 9)
+        (first.limit, first.roundTrip) = (.window, .milliseconds(7))
+        (second.limit, second.roundTrip) = (.streams, .milliseconds(9))
         var expected = Self.transport(3)
-        (expected.limit, expected.roundTrip) = (.window, 9)
+        (expected.limit, expected.roundTrip) = (.window, .milliseconds(9))
         #expect(first + second == expected && second + first == expected)
+    }
+
+    @Test func aTransportThatHasNotMeasuredLeavesTheRoundTripOfAnother() {
+        var measured = TransportFigures()
+        measured.roundTrip = .milliseconds(7)
+        let unmeasured = TransportFigures()
+        #expect((measured + unmeasured).roundTrip == .milliseconds(7))
+        #expect((unmeasured + measured).roundTrip == .milliseconds(7))
+        #expect((unmeasured + unmeasured).roundTrip == nil)
     }
 
     @Test func everyOutcomeOfAPushHasItsCount() {

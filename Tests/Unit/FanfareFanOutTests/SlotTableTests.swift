@@ -32,6 +32,36 @@ import Testing
         #expect(table.violation(in: activities) == nil, "seed \(seed)")
     }
 
+    /// A reservation for some of the ids, or for none, and ids that differ in no bit that tells segments apart.
+    @Test(arguments: [0, 100_000, 300_000], [false, true])
+    func anInsertionMovesTheSlotsOfOneSegment(reserved: Int, areAlike: Bool) {
+        var random = SplitMix64(seed: 7)
+        var table = SlotTable()
+        table.reserve(reserved)
+        var activities: [Activity] = []
+        let count = areAlike ? UInt64(5000) : 200_000
+        for number in 0..<count {
+            // The inverse of the factor that mixes the bits.
+            let id = ActivityID(areAlike ? number &* 0xF1DE_83E1_9937_733D : random.next())
+            activities.append(Activity(id: id))
+            table.insert(ActivitySlot(UInt32(number)), in: activities)
+        }
+        #expect(table.count == Int(count) && table.violation(in: activities) == nil)
+        #expect((table.longestSegment == SlotTable.segmentSizeMax) != areAlike)
+        for number in 0..<Int(count) where number % 3 != 0 { table.remove(activities[number].id, in: activities) }
+        let found = activities.indices.filter { table.find(activities[$0].id, in: activities) != nil }
+        #expect(found == Array(stride(from: 0, to: Int(count), by: 3)) && table.count == found.count)
+        #expect(table.violation(in: activities) == nil)
+    }
+
+    @Test func aReservationLeavesATableWithSlotsAsItIs() {
+        let activities = [Activity(id: ActivityID(7))]
+        var table = SlotTable()
+        table.insert(ActivitySlot(0), in: activities)
+        table.reserve(1_000_000)
+        #expect(table.longestSegment == 16 && table.find(ActivityID(7), in: activities) == ActivitySlot(0))
+    }
+
     @Test func aSlotThatIsNotFoundByItsIDIsAViolation() {
         var activities = (0..<UInt64(10)).map { Activity(id: ActivityID($0)) }
         var table = SlotTable()

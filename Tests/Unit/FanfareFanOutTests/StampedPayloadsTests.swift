@@ -22,16 +22,6 @@ import Testing
         StampedPayloads.Variant(alert: alert, additional: additional, priority: .immediate)
     }
 
-    /// A card that has had a state every moment for an hour joins a match.
-    @Test func oneActivityFarAheadDoesNotTakeTheOthersAlong() {
-        let audience = Audience(topics: [0], trackedMax: 1)
-        #expect(audience.stamp(after: 0, at: moment(0)) == second)
-        #expect(!audience.isFarAhead(second + 60, at: moment(0)) && audience.isFarAhead(second + 61, at: moment(0)))
-        // An audience that is ahead itself has no strangers.
-        #expect(audience.stamp(after: second + 59, at: moment(0)) == second + 60)
-        #expect(!audience.isFarAhead(second + 100, at: moment(0)))
-    }
-
     @Test mutating func versionsShareASecondUntilSomebodyHasHadIt() {
         let stamps = [
             payloads.stamp(1, after: 0, at: moment(0)), payloads.stamp(2, after: 0, at: moment(0)),

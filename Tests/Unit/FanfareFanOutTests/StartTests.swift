@@ -22,7 +22,6 @@ import Testing
         let start = try #require(push.payload.start)
         #expect(start.attributesType == "MatchAttributes")
         #expect(String(decoding: start.attributes, as: UTF8.self) == #"{"activity":"card","match":"m1"}"#)
-        #expect(start.updates == .token)
         #expect(start.collapseID?.hasPrefix("start-") == true)
         #expect(stage.shard.isQuiet)
         #expect(stage.shard.statistics.tokenless == 1)

@@ -70,7 +70,7 @@ import Testing
         stage.follow(1)
         stage.follow(2, Preferences(alerts: .none))
         for (wish, expected) in [(AlertMask.none, [UInt64]()), (.all, [1])] {
-            stage.apply(.prefer(ActivityID(1), Preferences(alerts: wish)))
+            stage.apply(.setPreferences(ActivityID(1), Preferences(alerts: wish)))
             stage.follow(2)  // without preferences the activity keeps its own
             stage.publish(.essential)
             #expect(stage.pushes().filter { $0.value.alert != nil }.keys.sorted() == expected)

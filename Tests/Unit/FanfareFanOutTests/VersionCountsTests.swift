@@ -68,6 +68,7 @@ import Testing
     }
 
     private static func difference(_ versions: VersionCounts, _ model: Model) -> String? {
+        if let violation = versions.violation() { return violation }
         guard versions.matches(members: model.counts, inFlight: model.flights) else { return "counts" }
         guard versions.oldest == model.oldest else { return "oldest" }
         guard versions.newestDisplayHash == Model.displayHash(model.newest) else { return "display hash" }
@@ -90,5 +91,18 @@ import Testing
         versions.rest(9, displayHash: 5)
         #expect(versions.isResting && versions.oldest == 9 && versions.newestDisplayHash == 5)
         #expect(versions.matches(members: [9: 1], inFlight: [:]) && !versions.matches(members: [9: 2], inFlight: [:]))
+    }
+
+    @Test func aMemberThatNeverCameAndAVersionThatGoesBackAreViolations() {
+        var left = VersionCounts()
+        left.remove(0)
+        #expect(left.violation() != nil)
+        var older = VersionCounts()
+        older.join()
+        older.add(5, displayHash: 1)
+        #expect(older.violation() == nil)
+        older.join()
+        older.add(4, displayHash: 1)
+        #expect(older.violation() != nil)
     }
 }

@@ -1,3 +1,4 @@
+import FanfareDecisions
 import FanfareModel
 import Testing
 
@@ -245,6 +246,30 @@ import Testing
         }
         decoder.finish(into: &items)
         #expect(items == whole, "seed \(seed)")
+    }
+
+    private func item(ofTopicWith bytes: Int) -> FeedItem? {
+        decode(#"{"topic":"\#(String(repeating: "t", count: bytes))","at":1,"set":{"a":1}}"#).first
+    }
+
+    @Test func aLineMayNameEachTopicThatAnyRulesAllow() {
+        #expect(item(ofTopicWith: 512)?.event != nil)
+        #expect(item(ofTopicWith: 513)?.rejection?.reason == "`topic` has 513 bytes, at most 512 are allowed")
+    }
+
+    @Test(arguments: [20, 300]) func theRulesSayHowLongATopicsIDMayBe(bytes: Int) throws {
+        var rules = Rules.builtIn
+        rules.limits.topicIDSizeMax = .bytes(bytes)
+        var core = DecisionCore(rules: rules, isLive: false)
+        var decisions: [Decision] = []
+        for size in [bytes, bytes + 1] {
+            let event = try #require(item(ofTopicWith: size)?.event)
+            core.apply(event, now: event.at, into: &decisions)
+        }
+        let rejected = decisions.compactMap { decision in
+            if case .record(let record) = decision, record.outcome == .rejected { record.reason } else { nil }
+        }
+        #expect(rejected == ["a topic's id has 1 to \(bytes) bytes, not \(bytes + 1)"])
     }
 
     @Test func theRoomOfManyBytesGoesWithTheLastOfThem() {

@@ -137,7 +137,7 @@ import Testing
     @Test(arguments: [
         ("match/1", "the token is missing"), ("match/1 0", "in hex, not 1 digits"), ("match/1 0g", "not in hex"),
         ("match/1 \(String(repeating: "00", count: 513))", "1026 digits"), ("a,,b 00", "a topic's id"),
-        ("a,a 00", "each of them once"), ("\(String(repeating: "m", count: 257)) 00", "256 bytes"),
+        ("a,a 00", "each of them once"), ("\(String(repeating: "m", count: 513)) 00", "512 bytes"),
         ("a 00 alerts=some", "expected all, essential or none"), ("a 00 quiet=22-7", "22:00-07:00+02:00"),
         ("a 00 quiet=22:00-22:00+00:00", "quiet: expected"), ("a 00 quiet=24:00-07:00+00:00", "quiet: expected"),
         ("a 00 quiet=22:00-07:00+15:00", "quiet: expected"), ("a 00 quiet=22:00-07:00+02:00/some", "quiet: expected"),
@@ -153,6 +153,14 @@ import Testing
         let lines = told.lines.withLock(\.self)
         #expect(lines.count == 1 && lines[0].hasPrefix("\(file.path):2: ") && lines[0].contains(reason), "\(lines)")
         #expect(!lines.joined().contains("00ff"), "it may be a token")
+    }
+
+    @Test func aLineMayNameEachTopicThatAnyRulesAllow() throws {
+        let topic = String(repeating: "m", count: TopicID.sizeMax.bytes)
+        #expect(SubscriberFile.takes(topic: topic) && !SubscriberFile.takes(topic: topic + "m"))
+        let (all, file) = try read(Array("\(topic) 01\n\(topic),a 02\n\(topic)m 03\n".utf8))
+        #expect(all.map(\.audience) == [.topic(TopicID(topic)), .lineup([TopicID(topic), TopicID("a")])])
+        #expect(file.brokenLines == 1)
     }
 
     @Test func subscriberLinesThatAreNoTextAreBroken() throws {

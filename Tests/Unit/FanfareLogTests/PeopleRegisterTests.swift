@@ -50,7 +50,7 @@ import Testing
         let calm = Preferences(alerts: .none)
         let (card, kept) = try applied([
             .follow(Self.card("card", [1])), .move("card", .topic(TopicID("m/2"))), .replaceToken("card", [2]),
-            .prefer("card", calm), .unfollow("other"),
+            .setPreferences("card", calm), .unfollow("other"),
         ])
         #expect(card?.audience == .topic(TopicID("m/2")) && card?.token == [2] && card?.preferences == calm)
         #expect(card?.phase == .shown && card?.generation == 1 && card?.startedAt == Self.at)
@@ -130,7 +130,7 @@ import Testing
         var again = Self.card("card", [2])
         again.startedAt = Self.at + .seconds(60)
         let calm = Preferences(alerts: .none)
-        let (card, _) = try applied([.follow(Self.card("card", [1])), .prefer("card", calm), .follow(again)])
+        let (card, _) = try applied([.follow(Self.card("card", [1])), .setPreferences("card", calm), .follow(again)])
         #expect(card?.token == [2] && card?.startedAt == Self.at && card?.preferences == calm)
     }
 
@@ -366,7 +366,7 @@ import Testing
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return .move(id, .topic(TopicID("m/\(token[0])")))
         case 1: return .replaceToken(id, token)
-        case 2: return .prefer(id, Preferences(alerts: .essential))
+        case 2: return .setPreferences(id, Preferences(alerts: .essential))
         case 3: return .unfollow(id)
         case 4: return .removed(id.rawValue, token: token.keyedHash)
         case 5:

@@ -12,6 +12,9 @@ import Testing
         batch.append([2, 3], at: 8)
         #expect(batch.isFull && batch.size == .bytes(3))
         #expect(batch.rows.map { $0.position } == [7, 8] && batch.rows.map { $0.bytes } == [[1], [2, 3]])
+        #expect(batch.violation() == nil)
+        batch.append([4], at: 9)
+        #expect(batch.violation() != nil, "it was full")
     }
 
     @Test func aBatchIsFullWithSixteenMegabytesHoweverFewItsRows() {
@@ -23,5 +26,15 @@ import Testing
         var large = RowBatch()
         large.append([UInt8](repeating: 0, count: 17 << 20), at: 1)
         #expect(large.isFull && large.rows.count == 1)
+        #expect(batch.violation() == nil && large.violation() == nil)
+    }
+
+    @Test func rowsOutOfTheLogsOrderAreAViolation() {
+        var batch = RowBatch()
+        #expect(batch.violation() == nil)
+        for position in [7, 9] as [LogPosition] { batch.append([1], at: position) }
+        #expect(batch.violation() == nil)
+        batch.append([1], at: 8)
+        #expect(batch.violation() != nil)
     }
 }

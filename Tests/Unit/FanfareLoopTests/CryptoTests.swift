@@ -1,7 +1,7 @@
 import CFanfareOpenSSL
-import CryptoTestSupport
 import FanfareLoop
 import Foundation
+import ServerTestSupport
 import Testing
 
 @Suite struct CryptoTests {

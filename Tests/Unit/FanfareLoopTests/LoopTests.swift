@@ -1,5 +1,6 @@
 import FanfareLoop
 import Foundation
+import ServerTestSupport
 import Synchronization
 import Testing
 

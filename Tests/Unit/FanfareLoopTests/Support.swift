@@ -1,6 +1,6 @@
-import CryptoTestSupport
 import FanfareLoop
 import Foundation
+import ServerTestSupport
 import Testing
 
 /// Runs a loop until the body's condition stops it, and fails the test rather than hanging when it does not.

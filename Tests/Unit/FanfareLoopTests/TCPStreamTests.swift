@@ -40,19 +40,6 @@ import Testing
         #expect(failure?.place?.hasPrefix("feed.example:") == true)
     }
 
-    @Test func twoListenersCannotShareAPort() throws {
-        let loop = try Loop()
-        defer { loop.close() }
-        let first = try TCPListener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
-        do throws(LoopError) {
-            _ = try TCPListener(loop: loop, host: "127.0.0.1", port: first.port) { _ in }
-            Issue.record("both listen")
-        } catch {
-            #expect(error.kind == .addressInUse)
-            #expect(error.place == "127.0.0.1:\(first.port)")
-        }
-    }
-
     @Test func writesBeforeTheConnectionAndFinishArriveWhole() throws {
         let sent = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 * 7 >> 8) }
         var received: [UInt8] = []

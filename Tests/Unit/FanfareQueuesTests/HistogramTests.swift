@@ -14,8 +14,8 @@ import Testing
     @Test func aQuantileOfAnyShareIsAnswered() {
         var histogram = Histogram()
         for value in Int64(1)...10 { histogram.record(value) }
-        for share in [-1, -Double.infinity, .nan, 0] { #expect(histogram.quantile(share) == 1) }
-        for share in [1, 1.5, .infinity, 1e300] { #expect(histogram.quantile(share) == 10) }
+        for share in [-1, -Double.infinity, .nan, 0] { #expect(histogram.nanoseconds(at: share) == 1) }
+        for share in [1, 1.5, .infinity, 1e300] { #expect(histogram.nanoseconds(at: share) == 10) }
     }
 
     /// Quantiles by nearest rank are never too low and at most 1/32 too high.
@@ -26,10 +26,10 @@ import Testing
         let sorted = values.sorted()
         for share in HistogramTests.shares {
             let exact = sorted[max(1, Int((share * Double(sorted.count)).rounded(.up))) - 1]
-            let told = try #require(histogram.quantile(share))
+            let told = try #require(histogram.nanoseconds(at: share))
             #expect(told >= exact && told <= exact + exact / 32, "seed \(seed), share \(share): \(told) for \(exact)")
         }
-        #expect(histogram.quantile(1) == sorted.last)
+        #expect(histogram.nanoseconds(at: 1) == sorted.last)
         #expect(histogram.count == UInt64(values.count))
     }
 
@@ -60,19 +60,26 @@ import Testing
             var histogram = Histogram()
             histogram.record(value)
             histogram.record(1000)
-            #expect(histogram.quantile(0.5) == value)
+            #expect(histogram.nanoseconds(at: 0.5) == value)
         }
     }
 
     @Test func aHistogramHasAPlaceForEveryValue() {
         var histogram = Histogram()
-        #expect(histogram.quantile(0.5) == nil)
+        #expect(histogram.nanoseconds(at: 0.5) == nil)
         histogram.record(-7)
-        #expect(histogram.quantile(1) == 0)
+        #expect(histogram.nanoseconds(at: 1) == 0)
         histogram.record(.max)
-        #expect(histogram.quantile(1) == .max)
-        #expect(histogram.quantile(0.5) == 0)
+        #expect(histogram.nanoseconds(at: 1) == .max)
+        #expect(histogram.nanoseconds(at: 0.5) == 0)
         histogram.record(.min)
         #expect(histogram.count == 3)
+    }
+
+    @Test func programsReadDurations() {
+        var histogram = Histogram()
+        #expect(histogram.max == .zero && histogram.quantile(0.5) == nil)
+        for milliseconds in Int64(1)...3 { histogram.record(milliseconds * 1_000_000) }
+        #expect(histogram.max == .milliseconds(3) && histogram.quantile(1) == .milliseconds(3))
     }
 }

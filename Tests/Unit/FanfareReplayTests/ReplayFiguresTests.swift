@@ -30,11 +30,11 @@ import Testing
 
     /// Until `second` seconds after the connections were opened.
     private func finish(
-        _ figures: inout ReplayFigures, counts: ShardCounts = ShardCounts(), lastAccepted: Int64 = 0,
+        _ figures: inout ReplayFigures, counts: ShardCounts = ShardCounts(), lastAccepted: Int64? = nil,
         everybodyHasAll: Bool = false, second: Int64 = 3
     ) -> ReplaySummary {
         var freshness = FreshnessReport()
-        freshness.lastAccepted = lastAccepted
+        freshness.lastAccepted = lastAccepted.map { MonotonicTime(nanoseconds: $0) }
         return figures.finish(
             counts: counts, freshness: freshness, everybodyHasAll: everybodyHasAll,
             at: MonotonicTime(nanoseconds: second * Self.second))

@@ -2,6 +2,7 @@ import FanfareDecisions
 import FanfareFeeds
 import FanfareModel
 import FanfareTOML
+import FanfareThreads
 import Foundation
 import Testing
 
@@ -26,6 +27,15 @@ import Testing
     @Test func aTaskReadsTheRulesOfAFile() async throws {
         let rules = try await Rules.read(file: Self.folder + "football.toml")
         #expect(rules[.football].toml(kind: .football) == Rules.builtIn[.football].toml(kind: .football))
+    }
+
+    @Test func aTaskIsToldThatNoThreadCanReadAFile() async {
+        let error = await #expect(throws: TOMLError.self) {
+            try await Rules.read(file: "rules.toml") { (_) throws(ThreadError) in throw ThreadError(code: EAGAIN) }
+        }
+        #expect(error?.isUnreadable == true)
+        let told = "rules.toml: cannot be read: no thread can be created: Resource temporarily unavailable"
+        #expect(error?.description == told)
     }
 
     @Test func theShippedFileOfLineupsIsBuiltIn() throws {

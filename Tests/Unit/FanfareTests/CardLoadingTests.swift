@@ -37,7 +37,7 @@ import Testing
             var (started, preferences) = ([String](), 0)
             while let command = commands.pop() {
                 if case .start(let request, _) = command { started.append(request.activity) }
-                if case .prefer = command { preferences += 1 }
+                if case .setPreferences = command { preferences += 1 }
             }
             return (started, preferences)
         }

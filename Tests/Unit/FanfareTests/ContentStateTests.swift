@@ -51,7 +51,7 @@ import Testing
         struct Count: Codable, Hashable, Sendable { var thread, number: Int }
         let records = Locked<[DecisionRecord]>([])
         var observer = Engine.Observer()
-        observer.decided = { record in records.withLock { $0.append(record) } }
+        observer.onDecision = { record in records.withLock { $0.append(record) } }
         var rules = TopicRules()
         rules.pace.minimumInterval = .zero
         rules.pace.lateAfter = .zero
@@ -61,7 +61,7 @@ import Testing
         let clock = TickingClock()
         options.clock = ClockSource(
             wallMilliseconds: { 1_790_000_000_000 + clock.tick() }, monotonicNanoseconds: { clock.tick() * 1_000_000 })
-        let hasBegun = Atomically()
+        let hasBegun = Flag()
         let engine = try Engine(options, observer: observer)
         let threads = (0..<2).map { thread in
             Background {
@@ -89,7 +89,7 @@ import Testing
         struct Count: Codable, Hashable, Sendable { var number: Int }
         let records = Locked<[DecisionRecord]>([])
         var observer = Engine.Observer()
-        observer.decided = { record in records.withLock { $0.append(record) } }
+        observer.onDecision = { record in records.withLock { $0.append(record) } }
         let engine = try await Engine.launch(Engine.Options(transport: .discard), observer: observer)
         let topic = TopicID("order/1")
         for number in 1...2 {
@@ -163,7 +163,7 @@ import Testing
     @Test func aStateIsEncodedOncePerUpdateHoweverManyFollow() throws {
         let records = Locked<[DecisionRecord]>([])
         var observer = Engine.Observer()
-        observer.decided = { record in records.withLock { $0.append(record) } }
+        observer.onDecision = { record in records.withLock { $0.append(record) } }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         let match = TopicID("match/1")
         for subscriber in 0..<1000 {

@@ -343,7 +343,7 @@ import Testing
         engine.card(1)
         engine.card(2)
         for _ in 0..<400 {
-            while engine.ask(.command(.prefer(ActivityID(9), Preferences()), subscriber: 9, app: 0)) {}
+            while engine.ask(.command(.setPreferences(ActivityID(9), Preferences()), subscriber: 9, app: 0)) {}
             #expect(engine.turn.run() == .again)
             engine.runShard()
             engine.takeFeedback()

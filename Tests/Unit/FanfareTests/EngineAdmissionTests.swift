@@ -56,7 +56,7 @@ import Testing
         let refused = Admission.refused(
             Refusal(.app, "this engine does not push to the app com.example.there, production"))
         #expect(one.offer(.follow(.topic(topic), activity: "a", subscriber: foreign, token: [1])) == refused)
-        #expect(one.offer(.prefer(Preferences(), activity: "a", subscriber: foreign)) == refused)
+        #expect(one.offer(.setPreferences(Preferences(), activity: "a", subscriber: foreign)) == refused)
         #expect(one.offer(.unfollow(activity: "a", subscriber: foreign)) == refused)
         let asked = one.alertDisposition(of: "x", in: topic, activity: "a", subscriber: foreign) { _ in }
         #expect(asked == refused)
@@ -89,7 +89,7 @@ import Testing
     @Test func operatorsAreToldTheSameOnceAMinute() throws {
         let lines = Locked<[String]>([])
         var observer = Engine.Observer()
-        observer.report = { line in lines.withLock { $0.append(line) } }
+        observer.onReport = { line in lines.withLock { $0.append(line) } }
         let engine = try Engine(
             Engine.Options(transport: .discard), observer: observer, apps: [],
             makeTransports: [

@@ -15,7 +15,7 @@ import Testing
             wallMilliseconds: { system.wallMilliseconds() + offset.withLock(\.self) },
             monotonicNanoseconds: system.monotonicNanoseconds)
         var observer = Engine.Observer()
-        observer.decided = { if $0.version != nil { published.signal() } }
+        observer.onDecision = { if $0.version != nil { published.signal() } }
         let engine = try Engine(options, observer: observer)
         let topic = TopicID("match/1")
         func score(_ goals: Int64) {

@@ -202,7 +202,8 @@ import Testing
 
         let outcomes = Locked<[Outcome]>([])
         var observer = Engine.Observer()
-        observer.decided = { record in if record.origin == .event { outcomes.withLock { $0.append(record.outcome) } } }
+        observer.onDecision = { record in if record.origin == .event { outcomes.withLock { $0.append(record.outcome) } }
+        }
         let engine = try Self.engine(witness, observer)
         for id in acknowledged {
             let parts = id.split(separator: "/").compactMap { Int($0) }

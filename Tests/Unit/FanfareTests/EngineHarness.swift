@@ -12,7 +12,7 @@ final class ScriptedTransport: Transport {
     enum Script {
         /// Pushes are answered when the next ones have been taken, so some are always in flight until `release`. `took` is
         /// signalled each time pushes are taken.
-        case oneBehind(release: Atomically, took: DispatchSemaphore)
+        case oneBehind(release: Flag, took: DispatchSemaphore)
         /// No push is ever answered, and the connections do not close.
         case silent
         /// Each push is answered at once; every third answer is that the token is dead.
@@ -79,7 +79,7 @@ extension Array {
 }
 
 /// A flag that one thread sets and others read.
-final class Atomically: Sendable {
+final class Flag: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .acquiring) }
     func set() { value.store(true, ordering: .releasing) }

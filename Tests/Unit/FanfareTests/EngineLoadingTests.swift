@@ -68,8 +68,8 @@ import Testing
             var options = Engine.Options(transport: .discard, store: StoreChoice(place: .log(log, people, claims)))
             options.mailboxCapacity = 64
             var observer = Engine.Observer()
-            observer.report = { line in self.lines.withLock { $0.append(line) } }
-            observer.met = { id, fate in self.fates.withLock { $0.append(ActivityEvent(activity: id, fate: fate)) } }
+            observer.onReport = { line in self.lines.withLock { $0.append(line) } }
+            observer.onActivityEvent = { event in self.fates.withLock { $0.append(event) } }
             return try Engine(
                 options, observer: observer, apps: [],
                 makeTransports: [

@@ -47,9 +47,7 @@ import Testing
             var options = Engine.Options(transport: .discard, store: StoreChoice(place: .log(log, people, claims)))
             options.subscribers = SubscriberSequence(others, expectedCount: others.count)
             var observer = Engine.Observer()
-            observer.met = { id, fate in
-                self.events.withLock { $0.append(ActivityEvent(activity: id, fate: fate)) }
-            }
+            observer.onActivityEvent = { event in self.events.withLock { $0.append(event) } }
             let transports = (0..<max(1, apps.count)).map { app -> TransportFactory in
                 { _, shard, _ in
                     NotingTransport(shard) { payload, token in
@@ -211,7 +209,7 @@ import Testing
         for _ in 0..<restarts { try await restart() }
         _ = try await engine.move(activity: "card 0", subscriber: "anna", to: .topic(Self.match))
         _ = try await engine.unfollow(activity: "card 1", subscriber: "anna")
-        _ = try await engine.prefer(Preferences(alerts: .none), activity: "card 2", subscriber: "anna")
+        _ = try await engine.setPreferences(Preferences(alerts: .none), activity: "card 2", subscriber: "anna")
         let rotated = StartRequest(
             activity: "card 3", token: [9], attributesType: "Match", alert: AlertText(title: "Kick-off", body: ""))
         _ = try await engine.start(.topic(Self.match), rotated, subscriber: "anna")
@@ -357,7 +355,7 @@ import Testing
         let place = Place()
         var engine = try place.engine()
         _ = try await engine.start(.topic(Self.match), Self.start(1), subscriber: "anna")
-        _ = try await engine.prefer(Preferences(alerts: alerts), activity: "card 1", subscriber: "anna")
+        _ = try await engine.setPreferences(Preferences(alerts: alerts), activity: "card 1", subscriber: "anna")
         _ = await engine.shutdown()
         engine = try place.engine()
         _ = try await engine.ingest(Self.event(0))

@@ -30,7 +30,7 @@ import Testing
         let clock = ManualClock()
         let decided = Tally()
         var observer = Engine.Observer()
-        observer.decided = { record in
+        observer.onDecision = { record in
             if record.kind == "flush", record.outcome == .published { flushed.withLock { $0 = true } }
             guard record.origin == .event else { return }
             decided.add(1)
@@ -52,8 +52,8 @@ import Testing
 
     /// A push is pending at any moment: new states, new people, and an answer that comes only after the next push.
     @Test func aBusyEngineSettlesTooAndForEverybodyWhoAsks() throws {
-        let release = Atomically()
-        let isEnough = Atomically()
+        let release = Flag()
+        let isEnough = Flag()
         let took = DispatchSemaphore(value: 0)
         var rules = TopicRules()
         rules.pace.minimumInterval = .zero
@@ -97,7 +97,7 @@ import Testing
 
     /// APNs is silent and no event comes: nothing but the settle's own time brings the core a turn.
     @Test func settleEndsAtItsTimeInAnEngineWithNothingToDo() async throws {
-        let release = Atomically()
+        let release = Flag()
         let took = DispatchSemaphore(value: 0)
         let engine = try Engine.scripted({ .oneBehind(release: release, took: took) })
         _ = try await engine.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])

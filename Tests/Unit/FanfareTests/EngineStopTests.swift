@@ -16,9 +16,9 @@ import Testing
         #expect(engine.offer(.number(1)) == .stopped)
         #expect(engine.offer(.order(.mute, for: .topic(topic))) == .stopped)
         #expect(engine.offer(.follow(.topic(topic), activity: "card", subscriber: "anna", token: [1])) == .stopped)
-        #expect(engine.offer(.prefer(Preferences(), activity: "card", subscriber: "anna")) == .stopped)
+        #expect(engine.offer(.setPreferences(Preferences(), activity: "card", subscriber: "anna")) == .stopped)
         #expect(engine.offer(.unfollow(activity: "card", subscriber: "anna")) == .stopped)
-        #expect(engine.offer(.trustDeadAnswers) == .stopped)
+        #expect(engine.offer(.confirmDeadTokens) == .stopped)
         #expect(engine.counts { _ in Issue.record("nothing was taken") } == .stopped)
         #expect(!engine.settle(within: .seconds(Int64.max)), "at once, not after the time is over")
     }
@@ -35,7 +35,7 @@ import Testing
         let stopping = Locked<Engine?>(nil)
         let returned = DispatchSemaphore(value: 0)
         var observer = Engine.Observer()
-        observer.decided = { _ in
+        observer.onDecision = { _ in
             stopping.withLock { $0 }?.stop()
             returned.signal()
         }
@@ -52,7 +52,7 @@ import Testing
         let waiting = Locked<Engine?>(nil)
         let answers = Locked<[Bool]>([])
         var observer = Engine.Observer()
-        observer.decided = { _ in
+        observer.onDecision = { _ in
             let answer = waiting.withLock { $0 }?.settle(within: .seconds(600))
             answers.withLock { if let answer { $0.append(answer) } }
         }
@@ -70,7 +70,7 @@ import Testing
         let taken = Tally()
         let running = Tally(enough: 3000)
         var observer = Engine.Observer()
-        observer.decided = { record in if record.origin == .event { decided.add(1) } }
+        observer.onDecision = { record in if record.origin == .event { decided.add(1) } }
         var options = Engine.Options(transport: .discard)
         options.mailboxCapacity = 64
         let engine = try Engine(options, observer: observer)
@@ -150,7 +150,7 @@ import Testing
         let decided = Tally()
         let answered = Tally()
         var observer = Engine.Observer()
-        observer.decided = { record in if record.origin == .event { decided.add(1) } }
+        observer.onDecision = { record in if record.origin == .event { decided.add(1) } }
         let engine = try Engine.scripted({ .silent }, observer)
         for number in 1...5000 { #expect(engine.offer(.number(number)).isTaken) }
         #expect(
@@ -170,8 +170,8 @@ import Testing
         let isHeldUp = DispatchSemaphore(value: 0)
         let goOn = DispatchSemaphore(value: 0)
         var observer = Engine.Observer()
-        observer.tokenDied = { _ in reported.add(1) }
-        observer.decided = { record in
+        observer.onDeadToken = { _ in reported.add(1) }
+        observer.onDecision = { record in
             guard record.seq == 1 else { return }
             isHeldUp.signal()
             goOn.wait()

@@ -47,7 +47,7 @@ import Testing
         // The store has no card of which it could keep this.
         let unknown = try await engine.unfollow(activity: "other", subscriber: "anna")
         #expect(unknown.durability == .memory)
-        #expect(try await engine.trustDeadAnswers().durability == .memory)
+        #expect(try await engine.confirmDeadTokens().durability == .memory)
         _ = await engine.shutdown()
 
         let without = try await Engine.launch(Engine.Options(transport: .discard))
@@ -63,7 +63,7 @@ import Testing
         for run in 0..<2 {
             let records = Locked<[DecisionRecord]>([])
             var observer = Engine.Observer()
-            observer.decided = { record in records.withLock { $0.append(record) } }
+            observer.onDecision = { record in records.withLock { $0.append(record) } }
             let engine = try Self.engine(.folder(folder.path), observer)
             try await Self.follow(engine)
             for number in 0...2 { _ = try await engine.ingest(Self.event(number)) }
@@ -252,7 +252,7 @@ import Testing
         let log = FailingLog()
         let lines = Locked<[String]>([])
         var observer = Engine.Observer()
-        observer.report = { line in
+        observer.onReport = { line in
             lines.withLock { $0.append(line) }
             if line.hasPrefix("the disk is full") { log.fails.withLock { $0 = false } }
         }
@@ -270,7 +270,7 @@ import Testing
         let log = FailingLog()
         let told = DispatchSemaphore(value: 0)
         var observer = Engine.Observer()
-        observer.report = { _ in told.signal() }
+        observer.onReport = { _ in told.signal() }
         let engine = try Self.engine(StoreChoice(place: .log(log)), observer)
         log.fails.withLock { $0 = true }
         let call = Task { try await engine.ingest(Self.event(0)) }

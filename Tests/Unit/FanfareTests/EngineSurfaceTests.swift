@@ -19,7 +19,7 @@ import Testing
             let stands = DispatchSemaphore(value: 0)
             let go = go
             var observer = Engine.Observer()
-            observer.decided = { record in
+            observer.onDecision = { record in
                 guard record.seq == 0 else { return }
                 stands.signal()
                 go.wait()
@@ -46,7 +46,7 @@ import Testing
     @Test func receiptsSayInWhichOrderTheCoreTakes() async throws {
         let decided = Locked<[UInt64]>([])
         var observer = Engine.Observer()
-        observer.decided = { record in if let seq = record.seq { decided.withLock { $0.append(seq) } } }
+        observer.onDecision = { record in if let seq = record.seq { decided.withLock { $0.append(seq) } } }
         var options = Engine.Options(transport: .discard)
         options.mailboxCapacity = 8
         let engine = try await Engine.launch(options, observer: observer)
@@ -123,10 +123,10 @@ import Testing
         let engine = standing.engine
         try await engine.room()
         _ = standing.fill()
-        #expect(engine.offer(.trustDeadAnswers) == .full)
+        #expect(engine.offer(.confirmDeadTokens) == .full)
         let told = Task {
             try await engine.room()
-            return engine.offer(.trustDeadAnswers)
+            return engine.offer(.confirmDeadTokens)
         }
         await standing.callersInLine(1)
         standing.go.signal()
@@ -159,12 +159,12 @@ import Testing
     @Test func patienceForRoomIsBounded() async {
         let stage = OneThread(mailbox: 2)
         stage.begin()
-        while stage.ask(.trustDeadAnswers) {}
+        while stage.ask(.confirmDeadTokens) {}
         let inbox = stage.inbox
         let until = stage.clock.now + .seconds(1)
         let impatient = Task { () -> EngineError? in
             do throws(EngineError) {
-                _ = try await inbox.post(.trustDeadAnswers, until: until, wake: {})
+                _ = try await inbox.post(.confirmDeadTokens, until: until, wake: {})
                 return nil
             } catch { return error }
         }

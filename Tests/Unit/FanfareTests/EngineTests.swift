@@ -31,7 +31,7 @@ import Testing
     @Test func anOrderForATopicDoesNotGiveItItsKind() throws {
         let outcomes = Locked<[String]>([])
         var observer = Engine.Observer()
-        observer.decided = { record in outcomes.withLock { $0.append("\(record.kind): \(record.outcome)") } }
+        observer.onDecision = { record in outcomes.withLock { $0.append("\(record.kind): \(record.outcome)") } }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         #expect(engine.offer(.order(.mute, for: .topic(TopicID("match/1")))).isTaken)
         #expect(engine.offer(EngineTests.goal(1, 1)).isTaken)
@@ -100,7 +100,7 @@ import Testing
                 }.isTaken)
             answered.wait()
             alerts.append(counted.withLock { $0?.alerts })
-            #expect(engine.offer(.prefer(Preferences(), activity: "card", subscriber: "anna")).isTaken)
+            #expect(engine.offer(.setPreferences(Preferences(), activity: "card", subscriber: "anna")).isTaken)
         }
         engine.stop()
         #expect(alerts.map { $0?.silenced } == [1, 1])
@@ -111,7 +111,7 @@ import Testing
     @Test func L1_aBeginningThatCannotBeIsReported() throws {
         let reports = Locked<[String]>([])
         var observer = Engine.Observer()
-        observer.report = { line in reports.withLock { $0.append(line) } }
+        observer.onReport = { line in reports.withLock { $0.append(line) } }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         for startedAt in [
             FeedTime(seconds: 0), FeedTime(milliseconds: .min), FeedTime(seconds: 1_790_000_000_000_000_000), nil,
@@ -170,7 +170,7 @@ import Testing
     @Test func anEngineDecidesInTheOrderOfEachThread() throws {
         let decided = Decided()
         var observer = Engine.Observer()
-        observer.decided = { decided.note($0) }
+        observer.onDecision = { decided.note($0) }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         for number in 1...500 { #expect(engine.offer(EngineTests.goal(0, number)).isTaken) }
         #expect(engine.settle(within: .seconds(120)))
@@ -183,7 +183,7 @@ import Testing
         var options = Engine.Options(transport: .discard)
         options.mailboxCapacity = 4
         var observer = Engine.Observer()
-        observer.decided = { _ in gate.wait() }
+        observer.onDecision = { _ in gate.wait() }
         let engine = try Engine(options, observer: observer)
         // The core blocks in its first decision, so the mailbox must fill and then refuse.
         var taken = 0
@@ -199,7 +199,7 @@ import Testing
         let topic = TopicID("match/1")
         let log = Records()
         var observer = Engine.Observer()
-        observer.decided = { log.note($0) }
+        observer.onDecision = { log.note($0) }
         let engine = try Engine(Engine.Options(transport: .discard), observer: observer)
         let at = FeedTime(seconds: 1_800_000_000)
         #expect(

@@ -126,7 +126,7 @@ extension EngineWorld {
             guard tell(phone, .replaceToken(phone.id, token: token)) else { return }
             phonesByToken[token] = index
             phones[index].tokens.append(token)
-        default: tell(phone, .prefer(phone.id, Preferences()))
+        default: tell(phone, .setPreferences(phone.id, Preferences()))
         }
     }
 
@@ -161,7 +161,7 @@ extension EngineWorld {
         let app = Int.random(in: 0..<apps.count, using: &random)
         let command: ShardCommand =
             switch random.next() % 4 {
-            case 0: .prefer(id, Preferences())
+            case 0: .setPreferences(id, Preferences())
             case 1: .move(id, .topic(anyTopic()))
             case 2: .replaceToken(id, token: newToken())
             default: .follow(id, .topic(anyTopic()), token: [])
@@ -218,10 +218,12 @@ extension EngineWorld {
                     .command(
                         .unfollow(ActivityID(.max)), subscriber: random.next(),
                         app: Int.random(in: apps.indices, using: &random)))
-            case 1: post(.trustDeadAnswers)
+            case 1: post(.confirmDeadTokens)
             case 2: happen()
             default:
-                if let phone = phones.randomElement(using: &random) { tell(phone, .prefer(phone.id, Preferences())) }
+                if let phone = phones.randomElement(using: &random) {
+                    tell(phone, .setPreferences(phone.id, Preferences()))
+                }
             }
             _ = runCore()
         }

@@ -171,6 +171,7 @@ final class EngineWorld {
             if let violation { return "step \(step): \(violation)" }
         }
         if random.chance(0.7) { stop() } else { calm() }
+        if let violation = core.decisionCore.violation() { complain(violation) }
         judgeRestart()
         return violation.map { "after step \(steps): \($0)" }
     }
@@ -371,7 +372,7 @@ final class EngineWorld {
         inbox.stop(by: deadline)
         requested.isSet = true
         coreIsHung = false
-        if inbox.post(.trustDeadAnswers) != .stopped { complain("something is taken after a stop") }
+        if inbox.post(.confirmDeadTokens) != .stopped { complain("something is taken after a stop") }
         while violation == nil, overAt == nil {
             runAll(answering: isWell)
             if overAt != nil { break }

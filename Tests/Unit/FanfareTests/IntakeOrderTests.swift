@@ -206,7 +206,7 @@ import Testing
         let answers = Locked<[Bool?]>([])
         bench.intake.hold(
             Intake.Change(
-                entry: .follow(card), request: .trustDeadAnswers,
+                entry: .follow(card), request: .confirmDeadTokens,
                 acknowledge: { kept in answers.withLock { $0.append(kept) } }))
         bench.change(1)
         bench.run()

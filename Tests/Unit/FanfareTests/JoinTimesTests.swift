@@ -83,6 +83,27 @@ import Testing
         #expect(first == [[20, 10]] && held == [nil, nil] && later == [[21, 20], nil])
     }
 
+    /// Joiners are sent and are on their way, while log time goes on.
+    @Test(arguments: 0..<20 as Range<UInt64>) func noJoinerIsSentBeforeATimeThatTheShardsKnow(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var times = JoinTimes()
+        var now: Int64 = 100
+        for step in 0..<1000 {
+            now += Int64.random(in: 0...2, using: &random)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: times.noteSent(at: Self.time(now))
+            case 1: times.pending = random.chance(0.5) ? nil : Self.time(now - Int64.random(in: 0...9, using: &random))
+            default: _ = times.next(at: Self.time(now))
+            }
+            #expect(times.violation() == nil, "seed \(seed), step \(step)")
+        }
+        times.pending = nil
+        times.noteSent(at: Self.time(now + 1))
+        _ = times.next(at: Self.time(now + 2))
+        times.noteSent(at: Self.time(now + 1))
+        #expect(times.violation() != nil, "log time has gone back")
+    }
+
     /// Log time begins there: nobody can have joined before.
     @Test func theFirstPlausibleTimeIsNotTold() {
         var times = JoinTimes()

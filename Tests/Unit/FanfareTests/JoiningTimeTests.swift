@@ -48,7 +48,7 @@ import Testing
         let commands: [(ShardCommand, Int)] = [
             (.follow(ActivityID(1), .topic(TopicID("order")), token: [1]), 1),
             (.move(ActivityID(1), .topic(TopicID("order"))), 1), (.replaceToken(ActivityID(1), token: [1]), 1),
-            (.prefer(ActivityID(1), Preferences()), 0), (.unfollow(ActivityID(1)), 0),
+            (.setPreferences(ActivityID(1), Preferences()), 0), (.unfollow(ActivityID(1)), 0),
             (.reportDisposition(1, ActivityID(1), TopicID("order"), cause: "goal"), 0),
         ]
         for (command, count) in commands {

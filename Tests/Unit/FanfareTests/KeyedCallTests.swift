@@ -23,7 +23,7 @@ import Testing
                     switch answer {
                     case .taken(let entry): entry
                     case .repeated(let call): call.entry
-                    case .differs, .stopped: nil
+                    case .differs, .dropped, .stopped: nil
                     }
                 }
             }
@@ -36,6 +36,7 @@ import Testing
                         case .taken: "t"
                         case .repeated: "r"
                         case .differs: "d"
+                        case .dropped: "f"
                         case .stopped: "s"
                         }
                     })
@@ -119,6 +120,51 @@ import Testing
         #expect(answers.entries == [1, 1, 1])
         #expect(disk.durable.count == 1)
         #expect(engine.core.keys.violation() == nil)
+    }
+
+    /// So many keys may come while the store's cards are loaded that the first call's is dropped. Its entry makes the key known again.
+    @Test func aRepeatedCallWhoseKeyIsDroppedGetsTheEntryOfTheFirst() throws {
+        let disk = ManualDisk()
+        let engine = OneThread(disk: disk)
+        engine.core.keys = KnownKeys(callsMax: 1)
+        let answers = Answers()
+        let card = Card(
+            subscriber: "anna", activity: "anna", token: [1, 2, 3], audience: .topic(OneThread.match),
+            startedAt: ManualClock.start)
+        let change = CoreRequest.person(.follow(card), .follow(card.subscription(), app: 0), nil)
+        let key = CallKey(try IdempotencyKey("k"), content: 1)
+        disk.isStuck = true
+        for _ in 0..<2 { _ = engine.ask(.keyed(key, change, answers.take)) }
+        engine.settle()
+        _ = engine.ask(try Self.call("other", 2))
+        engine.settle()
+        #expect(answers.kinds.isEmpty && engine.core.keys.dropped == 1)
+        disk.isStuck = false
+        engine.settle()
+        #expect(answers.kinds == "tr")
+        #expect(answers.entries == [2, 2])
+        #expect(engine.core.keys.violation() == nil)
+    }
+
+    @Test func aRunningEngineDoesNotSayThatItStopsWhenAKeyIsDroppedTwice() throws {
+        let engine = OneThread()
+        engine.core.keys = KnownKeys(callsMax: 1)
+        let calls = KeyedCalls(engine.core, CoreReports(clock: ThreadClock(engine.clock.source)) { _ in })
+        let key = CallKey(try IdempotencyKey("k"), content: 1)
+        let other = CallKey(try IdempotencyKey("other"), content: 1)
+        let now = ManualClock.start
+        _ = calls.find(key, nil, at: now, position: 1, isDecided: false)
+        guard case .repeated(let first) = calls.find(key, nil, at: now, position: 2, isDecided: false) else {
+            Issue.record("the key is not known")
+            return
+        }
+        _ = calls.find(other, nil, at: now, position: 3, isDecided: true)
+        let awaited = try #require(calls.awaited(first))
+        #expect(calls.awaited(awaited) == nil)
+        let answers = Answers()
+        calls.answer(repeated: awaited, answers.take, isStopping: false)
+        calls.answer(repeated: awaited, answers.take, isStopping: true)
+        #expect(answers.kinds == "fs")
     }
 
     /// A stop without the store: whether the first one was taken is not known.
@@ -293,6 +339,7 @@ private final class KeyWorld {
         case .differs(let first):
             met.differing += 1
             return first.key.content == call.content ? "was refused beside the same content" : nil
+        case .dropped: return "was told that its key was dropped"
         case .stopped: return "was told that the engine stops"
         }
     }

@@ -99,6 +99,21 @@ import Testing
         #expect(nextDay == .new)
     }
 
+    /// A repeated call waits once more for a call that was dropped, whatever has become of its key.
+    @Test func aDroppedCallIsAwaitedOnceMore() throws {
+        let key = try Self.key(1)
+        let before = try Self.keysThatDropped(key)
+        var keys = before.keys
+        let dropped = try #require(keys.awaited(before.dropped))
+        #expect(keys.awaited(dropped) == nil)
+        _ = keys.take(key, at: Self.start, position: 4, isDecided: false)
+        #expect(keys.awaited(before.dropped) == dropped && keys.awaited(dropped) == nil)
+        let newer = try Self.firstCall(keys.take(key, at: Self.start, position: 5, isDecided: false))
+        #expect(keys.awaited(newer) == newer)
+        keys.noteDecided(key, at: Self.start, entry: 9)
+        #expect(keys.awaited(newer) == nil && keys.awaited(before.dropped) == nil)
+    }
+
     /// The entry of a dropped call makes its key known again.
     @Test func aDroppedCallThatIsDecidedExpires() throws {
         let key = try Self.key(1)

@@ -71,7 +71,7 @@ import Testing
             ] + (4..<3004).map { LoadingTests.one($0, token: 513) }
         let lines = Locked<[String]>([])
         var observer = Engine.Observer()
-        observer.report = { line in lines.withLock { $0.append(line) } }
+        observer.onReport = { line in lines.withLock { $0.append(line) } }
         var options = Engine.Options(transport: .discard)
         options.rules.limits.topicIDSizeMax = .bytes(16)
         options.subscribers = SubscriberSequence(everybody, expectedCount: everybody.count)

@@ -31,11 +31,6 @@ final class MaintenanceCrashWorld {
         var state: [UInt8] = []
     }
 
-    /// Is set on one thread.
-    private final class Flag: @unchecked Sendable {
-        var isSet = false
-    }
-
     private var random: SplitMix64
     private var maintenance: StoreMaintenance
     private let clock = ManualClock()
@@ -105,7 +100,7 @@ final class MaintenanceCrashWorld {
                 subscriber: phones[index].name, activity: phones[index].name, token: phones[index].token,
                 audience: .topic(phones[index].topics.first!), startedAt: phones[index].startedAt)
             card.app = app
-            phones[index].isKept.isSet = true
+            phones[index].isKept.set()
             do { try disk.people.apply([.insert(card)]) } catch { complain("a card is refused: \(error)") }
         }
     }
@@ -340,7 +335,7 @@ final class MaintenanceCrashWorld {
 
     private func post(_ entry: PeopleEntry?, _ request: CoreRequest, kept flag: Flag) -> Bool {
         guard let entry else { return false }
-        return life?.inbox.post(.person(entry, request) { if $0 == true { flag.isSet = true } }).isTaken == true
+        return life?.inbox.post(.person(entry, request) { if $0 == true { flag.set() } }).isTaken == true
     }
 
     /// Follows again, moves or ends a card. The call names the app of a card whose row names one: only that app has the card.

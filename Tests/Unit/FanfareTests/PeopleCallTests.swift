@@ -58,7 +58,7 @@ import Testing
         #expect(call.entry(.move(id, Self.audience)) == .move(id, Self.audience))
         #expect(call.entry(.replaceToken(id, token: [3])) == .replaceToken(id, [3], shownAt: Self.now))
         #expect(call.entry(.unfollow(id)) == .unfollow(id))
-        #expect(call.entry(.trustDeadAnswers) == nil)
+        #expect(call.entry(.confirmDeadTokens) == nil)
     }
 
     @Test func anActivityThatIsKnownByAHashAloneHasNoRow() {

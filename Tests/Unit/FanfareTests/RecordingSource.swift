@@ -1,8 +1,8 @@
 import FanfareFanOut
 import FanfareModel
 
-/// A source between a transport and its shard that keeps the pushes accepted for each token, so that tests can judge any transport by
-/// the pushes that arrived.
+/// A source between a transport and its own source that keeps the pushes accepted for each token, so that tests can judge any transport
+/// by the pushes that arrived.
 final class RecordingSource: DeliverySource {
     struct Push: Equatable {
         let event: Payload.Event
@@ -17,26 +17,26 @@ final class RecordingSource: DeliverySource {
         let generation: UInt32
     }
 
-    private let shard: Shard
+    private let source: any DeliverySource
     private var onTheWay: [Key: (token: [UInt8], push: Push)] = [:]
     /// Accepted pushes of each token, in the order of the answers.
     private(set) var accepted: [[UInt8]: [Push]] = [:]
     private(set) var dead: Set<[UInt8]> = []
     private(set) var outcomes: [DeliveryOutcome: Int] = [:]
 
-    init(_ shard: Shard) { self.shard = shard }
+    init(_ source: any DeliverySource) { self.source = source }
 
-    func mayHavePushes(at moment: Moment) -> Bool { shard.mayHavePushes(at: moment) }
+    func mayHavePushes(at moment: Moment) -> Bool { source.mayHavePushes(at: moment) }
 
     func pullByLot(_ random: UInt64, at moment: Moment, into batch: inout DeliveryBatch) {
         let before = batch.deliveries.count
-        shard.pullByLot(random, at: moment, into: &batch)
+        source.pullByLot(random, at: moment, into: &batch)
         note(from: before, in: batch)
     }
 
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         let before = batch.deliveries.count
-        shard.pull(limit: limit, at: moment, into: &batch)
+        source.pull(limit: limit, at: moment, into: &batch)
         note(from: before, in: batch)
     }
 
@@ -62,6 +62,6 @@ final class RecordingSource: DeliverySource {
             default: break
             }
         }
-        shard.complete(completions, at: moment)
+        source.complete(completions, at: moment)
     }
 }

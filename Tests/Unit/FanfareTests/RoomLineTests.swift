@@ -28,7 +28,7 @@ import Testing
         }
         #expect(!line.admit(room: 0, push: push))
         #expect(line.admit(room: 2, push: push))
-        #expect(pushed == [0, 1] && line.count == 3)
+        #expect(pushed == [0, 1] && line.count == 3 && line.violation() == nil)
         #expect(await callers[0].value == .admitted(100))
         #expect(await callers[1].value == .admitted(101))
         #expect(line.admit(room: 10, push: push))
@@ -73,6 +73,7 @@ import Testing
         #expect(line.withdraw(at: MonotonicTime(nanoseconds: 49)) == MonotonicTime(nanoseconds: 50))
         #expect(line.withdraw(at: MonotonicTime(nanoseconds: 50)) == MonotonicTime(nanoseconds: 70))
         #expect(await late.value == .late)
+        #expect(line.violation() == nil)
         #expect(line.withdraw(at: MonotonicTime(nanoseconds: 80)) == nil)
         #expect(await later.value == .late)
         #expect(line.count == 1)
@@ -102,7 +103,7 @@ import Testing
         }
         cancelled.cancel()
         #expect(await cancelled.value == .cancelled)
-        #expect(line.count == 0)
+        #expect(line.count == 0 && line.violation() == nil)
     }
 
     @Test func firstCallersAreHeldUntilTheLastOfThemIsGone() async {
@@ -135,7 +136,7 @@ import Testing
         for number in 0..<3 { callers.append(await caller(of: line, bringing: number)) }
         line.close()
         for caller in callers { #expect(await caller.value == .stopped) }
-        #expect(line.count == 0)
+        #expect(line.count == 0 && line.violation() == nil)
         #expect(await line.wait(with: 1, until: .never, wake: {}) == .stopped)
         #expect(!line.admit(room: 1) { _ in 0 })
     }
@@ -149,7 +150,7 @@ import Testing
             gone.cancel()
             #expect(await gone.value == .cancelled)
         }
-        #expect(line.count == 1 && line.numbersKept < 100, "\(line.numbersKept)")
+        #expect(line.count == 1 && line.numbersKept < 100 && line.violation() == nil, "\(line.numbersKept)")
         #expect(line.admit(room: 1) { _ in 0 })
         #expect(await first.value == .admitted(0))
     }

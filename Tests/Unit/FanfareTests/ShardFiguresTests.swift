@@ -16,7 +16,7 @@ import Testing
 
     /// - Parameter ages: ages of the kind's states when they left.
     private static func report(
-        ages: [Int64] = [], of kind: TopicKind = .football, oldest: Int64 = 0, accepted: Int64 = 0
+        ages: [Int64] = [], of kind: TopicKind = .football, oldest: Int64 = 0, accepted: Int64? = nil
     ) -> FreshnessReport {
         var report = FreshnessReport()
         if !ages.isEmpty {
@@ -24,8 +24,8 @@ import Testing
             for age in ages { freshness.stateAge.record(age) }
             report.kinds[kind] = freshness
         }
-        report.oldestUndelivered = oldest
-        report.lastAccepted = accepted
+        report.oldestUndelivered = .nanoseconds(oldest)
+        report.lastAccepted = accepted.map { MonotonicTime(nanoseconds: $0) }
         return report
     }
 
@@ -74,17 +74,17 @@ import Testing
         var figures = ShardFigures(shards: 2)
         figures.update(Self.report(oldest: 7), of: 0)
         figures.update(Self.report(oldest: 3), of: 1)
-        #expect(figures.freshness.oldestUndelivered == 7)
+        #expect(figures.freshness.oldestUndelivered == .nanoseconds(7))
         figures.update(Self.report(), of: 0)
-        #expect(figures.freshness.oldestUndelivered == 3)
+        #expect(figures.freshness.oldestUndelivered == .nanoseconds(3))
     }
 
     @Test func theLastPushIsThatOfTheShardWhosePushWasAcceptedLast() {
         var figures = ShardFigures(shards: 2)
         figures.update(Self.report(accepted: 5), of: 1)
         figures.update(Self.report(accepted: 4), of: 0)
-        #expect(figures.freshness.lastAccepted == 5)
+        #expect(figures.freshness.lastAccepted == MonotonicTime(nanoseconds: 5))
         figures.update(Self.report(accepted: 6), of: 0)
-        #expect(figures.freshness.lastAccepted == 6)
+        #expect(figures.freshness.lastAccepted == MonotonicTime(nanoseconds: 6))
     }
 }

@@ -28,7 +28,7 @@ import Testing
 
     @Test func commandGoesToAllShards() {
         let stage = Stage()
-        stage.links.send(.trustDeadAnswers)
+        stage.links.send(.confirmDeadTokens)
         #expect(stage.links.appCount == 2 && stage.told() == [0, 1, 2, 3])
     }
 

@@ -42,11 +42,6 @@ final class StartCrashWorld {
         var id: ActivityID { ActivityID("card \(number)") }
     }
 
-    /// Is set on one thread.
-    private final class Flag: @unchecked Sendable {
-        var isSet = false
-    }
-
     private var random: SplitMix64
     private let clock = ManualClock()
     private let disk = CrashDisk()
@@ -273,7 +268,7 @@ final class StartCrashWorld {
         let flag = card.isAcknowledged
         let isTaken = post(
             .person(.start(row), command(.start(start, .topic(topic)))) { isKept in
-                if isKept == true { flag.isSet = true }
+                if isKept == true { flag.set() }
             })
         guard isTaken else { return }
         tell("card \(card.number) is to be started in \(topic)\(isRepeat ? ", once more" : "")")
@@ -299,7 +294,7 @@ final class StartCrashWorld {
             let flag = card.isGone
             let isTaken = post(
                 .person(.unfollow(card.id), command(.unfollow(card.id))) { isKept in
-                    if isKept == true { flag.isSet = true }
+                    if isKept == true { flag.set() }
                 })
             guard isTaken else { return }
             tell("card \(card.number) is unfollowed")

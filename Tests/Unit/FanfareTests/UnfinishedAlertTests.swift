@@ -40,7 +40,7 @@ import Testing
 
         func engine() throws -> Engine {
             var observer = Engine.Observer()
-            observer.report = { line in self.lines.withLock { $0.append(line) } }
+            observer.onReport = { line in self.lines.withLock { $0.append(line) } }
             return try Engine(
                 Engine.Options(transport: .discard, store: StoreChoice(place: .log(log, people, claims))),
                 observer: observer, apps: [],

@@ -79,7 +79,7 @@ import Testing
         let recorder = RunRecorder(scenario, ReadingShelf(), try Companions(scenario))
         func look(_ milliseconds: Int64, oldest: Int64) -> RunRecorder.Look {
             var freshness = FreshnessReport()
-            freshness.oldestUndelivered = oldest * 1_000_000
+            freshness.oldestUndelivered = .milliseconds(oldest)
             return RunRecorder.Look(
                 now: milliseconds * 1_000_000, events: 0, counts: ShardCounts(), freshness: freshness,
                 commandsWaiting: 0, arrivalsWaiting: 0)

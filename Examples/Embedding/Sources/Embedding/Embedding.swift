@@ -36,7 +36,7 @@ import Foundation
         try await ride(on: engine)
         // Ben has turned Live Activities off in Settings. The app reports it at its next start, and one call ends all of his cards; it
         // takes the cards of many people, too.
-        try await engine.unfollow(["ben": ["ben-card"]])
+        _ = try await engine.unfollow(["ben": ["ben-card"]])
         guard await engine.settle(within: .seconds(120)) else { throw Trouble.undelivered("ends") }
 
         let counts = try await engine.counts()

@@ -1,12 +1,25 @@
 internal import FanfareLoop
 
+/// The simulator as its connections see it.
+protocol FastConnectionOwner: AnyObject {
+    var service: FastService { get }
+
+    /// Reads the clock. Returns milliseconds since the start.
+    func readClock() -> UInt32
+    func hasOutput(_ connection: FastConnection)
+    func startAnswering()
+    func linger(_ connection: FastConnection)
+    func gone(_ connection: FastConnection, unanswered: Int)
+    func report(_ text: String)
+}
+
 /// One client's connection to a fast simulator. Confined to the simulator's loop.
 final class FastConnection {
     /// Most unread answer bytes: a client that does not read its answers is not read from either.
     private static let unreadBytesMax = 1 << 20
 
     let id: UInt32
-    private unowned let simulator: FastSimulator
+    private unowned let owner: any FastConnectionOwner
     private let stream: TLSStream
     private let session: FastSession
     private var isReady = false
@@ -15,11 +28,11 @@ final class FastConnection {
     private var isListed = false
 
     init(
-        id: UInt32, simulator: FastSimulator, tcp: TCPStream, context: TLSContext, settings: FastSession.Settings
+        id: UInt32, owner: any FastConnectionOwner, tcp: TCPStream, context: TLSContext, settings: FastSession.Settings
     ) throws(LoopError) {
         self.id = id
-        self.simulator = simulator
-        session = FastSession(settings: settings, service: simulator.service)
+        self.owner = owner
+        session = FastSession(settings: settings, service: owner.service)
         stream = try TLSStream(over: tcp, context: context)
         stream.onReady = { [unowned self] in ready($0) }
         stream.onRead = { [unowned self] in read($0) }
@@ -29,7 +42,7 @@ final class FastConnection {
 
     private func ready(_ alpn: String?) {
         guard alpn == "h2" else {
-            simulator.report("\(stream.peer): the client does not speak h2 (ALPN)")
+            owner.report("\(stream.peer): the client does not speak h2 (ALPN)")
             return close()
         }
         isReady = true
@@ -38,10 +51,10 @@ final class FastConnection {
 
     private func read(_ bytes: UnsafeRawBufferPointer) {
         guard !isEnding else { return }
-        if let fault = session.receive(bytes, at: simulator.readClock()) {
-            simulator.report("\(stream.peer): \(fault)")
+        if let fault = session.receive(bytes, at: owner.readClock()) {
+            owner.report("\(stream.peer): \(fault)")
         }
-        if session.isWaiting { simulator.startAnswering() }
+        if session.isWaiting { owner.startAnswering() }
         listOutput()
     }
 
@@ -56,7 +69,7 @@ final class FastConnection {
     private func listOutput() {
         guard !isListed else { return }
         isListed = true
-        simulator.hasOutput(self)
+        owner.hasOutput(self)
     }
 
     /// Writes the session's output. Called once per turn if bytes were read or an answer was due.
@@ -67,7 +80,7 @@ final class FastConnection {
         if session.isClosed {
             isEnding = true
             stream.finish()
-            return simulator.linger(self)
+            return owner.linger(self)
         }
         if stream.writeQueueBytes > FastConnection.unreadBytesMax, !isReadingPaused {
             isReadingPaused = true
@@ -86,5 +99,5 @@ final class FastConnection {
         closed()
     }
 
-    private func closed() { simulator.gone(self, unanswered: session.answersToCome) }
+    private func closed() { owner.gone(self, unanswered: session.answersToCome) }
 }

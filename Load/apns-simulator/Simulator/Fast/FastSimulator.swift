@@ -1,10 +1,11 @@
 package import FanfareLoop
+internal import ServerTestSupport
 
 /// The simulator for load: it answers more than a million requests a second on one core, because it reads HTTP/2 with Fanfare's own codec
 /// and checks next to nothing. `Simulator` is for everything else.
 ///
 /// Confined to its loop's thread.
-package final class FastSimulator: APNsStandIn {
+package final class FastSimulator: APNsStandIn, FastConnectionOwner {
     /// Time that an ended connection waits for the client to close.
     private static let lingerTime = Duration.seconds(2)
     private static let reportsMax = 20
@@ -63,7 +64,6 @@ package final class FastSimulator: APNsStandIn {
 
     // MARK: - Called by connections
 
-    /// Reads the clock. Returns milliseconds since the start.
     func readClock() -> UInt32 {
         let milliseconds = (Clock.monotonicNanoseconds() - startedNanoseconds) / 1_000_000
         service.second = UInt32(truncatingIfNeeded: milliseconds / 1000)
@@ -106,7 +106,7 @@ package final class FastSimulator: APNsStandIn {
         service.countConnection()
         do {
             connections[connectionsMade] = try FastConnection(
-                id: connectionsMade, simulator: self, tcp: tcp, context: context, settings: settings)
+                id: connectionsMade, owner: self, tcp: tcp, context: context, settings: settings)
         } catch {
             report("\(error)")
             tcp.close()

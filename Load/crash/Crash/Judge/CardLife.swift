@@ -8,20 +8,18 @@ struct CardLife {
     private(set) var violations: [(text: String, life: Int)] = []
     private(set) var counts = Findings()
     private var numbers: [Int: Int] = [:]
-    /// Life in which an alert first came, by topic and number.
-    private var alerts: [[Int]: Int] = [:]
+    /// Life in which an alert came last, and its arrival, by topic and number.
+    private var alerts: [[Int]: (life: Int, arrival: Int64)] = [:]
     private var last: Record.Push?
     private var ended: Record.Push?
     private var superfluous = 0
     /// Pushes for coming back, by what the card shows.
     private var returns: [[Int]: Int] = [:]
 
-    init(card index: Int, of judge: CrashJudge) {
-        self.index = index
-        history = judge.history
-        record = judge.record
-        card = judge.history.cards[index]
-        pushes = judge.record.pushes[index]
+    init(card index: Int, _ history: History, _ record: Record) {
+        (self.index, self.history, self.record) = (index, history, record)
+        card = history.cards[index]
+        pushes = record.pushes[index]
     }
 
     private mutating func complain(_ text: String, _ push: Record.Push) { violations.append((text, push.life)) }
@@ -155,8 +153,8 @@ struct CardLife {
                 complain("an alert \(alert.number) of \(topic.name), which has none", push)
                 continue
             }
-            if let first = alerts.updateValue(push.life, forKey: [alert.topic, alert.number]) {
-                judgeRepeat(of: alert, firstIn: first, push)
+            if let before = alerts.updateValue((push.life, push.arrival), forKey: [alert.topic, alert.number]) {
+                judgeRepeat(of: alert, after: before, push)
             }
             if change.isMuted { complain("alert \(alert.number) of \(topic.name), which was muted", push) }
             let joined = card.shows.filter { $0.value.contains(alert.topic) }.map(\.asked).min() ?? .max
@@ -166,9 +164,14 @@ struct CardLife {
         }
     }
 
-    /// An alert may come again to a card to which a program sent it without a claim, because the disk took none for two seconds before the kill.
-    private mutating func judgeRepeat(of alert: Record.Shown, firstIn life: Int, _ push: Record.Push) {
-        if push.life > life, history.lives.indices.contains(life), history.lives[life].mayRepeatAlerts {
+    /// An alert may come again to a card to which a program sent it without a claim, because the disk took none for two seconds. What the program has
+    /// sent before has claims.
+    private mutating func judgeRepeat(
+        of alert: Record.Shown, after before: (life: Int, arrival: Int64), _ push: Record.Push
+    ) {
+        let unclaimed =
+            history.lives.indices.contains(before.life) ? history.lives[before.life].unclaimedNanoseconds : nil
+        if push.life > before.life, let unclaimed, before.arrival >= record.milliseconds(unclaimed, of: index) {
             counts.alertsRepeated += 1
         } else {
             complain("alert \(alert.number) of \(history.topics[alert.topic].name) twice", push)

@@ -15,7 +15,7 @@ package struct CrashJudge {
     package mutating func judge() -> Findings {
         for text in history.complaints + record.complaints { findings.complain("seed \(seed): \(text)") }
         for card in history.cards.indices {
-            var life = CardLife(card: card, of: self)
+            var life = CardLife(card: card, history, record)
             life.walk()
             take(life.violations, of: card)
             findings.add(life.counts)
@@ -23,7 +23,9 @@ package struct CrashJudge {
             take(judgeArrivals(of: card), of: card)
             take(judgeEnd(of: card), of: card)
         }
-        judgeAlertsAtKills()
+        let followers = followers
+        judgeAlertsAtKills(of: followers)
+        countAlertsOfAbsences(of: followers)
         return findings
     }
 
@@ -36,7 +38,7 @@ package struct CrashJudge {
                 "seed \(seed) round \(life?.round ?? 0) life \(violation.life) (the one before was killed in "
                     + "\(before.isEmpty ? "no phase" : before.map { "\($0)" }.joined(separator: ", "))), card \(card) token \(token): "
                     + violation.text,
-                history: story(of: card, around: violation.life))
+                history: Story(history: history, record: record).lines(of: card, around: violation.life))
         }
     }
 
@@ -179,7 +181,7 @@ package struct CrashJudge {
         }
         let open = card.shows.filter { $0.left == nil }
         let isCertain = open.count == 1 && open[0].acknowledged != nil && card.unfollowed == nil
-        let fits = open.contains { fitsEnd(pushes, $0.value, card) }
+        let fits = open.contains { fitsEnd(pushes, $0.value, index) }
         if fits || !isCertain && pushes.isEmpty && !card.shows.contains(where: { $0.acknowledged != nil }) { return [] }
         if card.start != nil, card.tokens.isEmpty || card.tokens[0].acknowledged == nil { return [] }
         let wanted = open.map { $0.value.map { "\(history.topics[$0].name) at \(history.topics[$0].changes.count)" } }
@@ -192,25 +194,31 @@ package struct CrashJudge {
     }
 
     /// Is `true` if a card that shows these topics has what it should have at the end.
-    private func fitsEnd(_ pushes: [Record.Push], _ topics: [Int], _ card: History.Card) -> Bool {
+    private func fitsEnd(_ pushes: [Record.Push], _ topics: [Int], _ card: Int) -> Bool {
+        if topics.count == 1, history.mayLackEnd(of: topics[0], on: card) { return true }
         guard let last = pushes.last else { return topics.allSatisfy { history.topics[$0].changes.isEmpty } }
         if topics.count == 1, history.topics[topics[0]].end != nil { return pushes.contains { $0.event == .end } }
         guard last.event == .update, let content = last.content, content.shown.map(\.topic).sorted() == topics.sorted(),
-            card.tokens.contains(where: { $0.value == last.generation && $0.left == nil })
+            history.cards[card].tokens.contains(where: { $0.value == last.generation && $0.left == nil })
         else { return false }
         return content.shown.allSatisfy { $0.number == history.topics[$0.topic].changes.count }
     }
 
     // MARK: Alerts at kills
 
-    /// Counts those whom a kill has cost the newest alert of a topic.
-    private mutating func judgeAlertsAtKills() {
+    /// Cards that have certainly followed a topic at some time, by topic.
+    private var followers: [[Int]] {
         var followers: [[Int]] = Array(repeating: [], count: history.topics.count)
         for (index, card) in history.cards.enumerated() {
             for show in card.shows where show.value.count == 1 && show.acknowledged != nil {
                 followers[show.value[0]].append(index)
             }
         }
+        return followers
+    }
+
+    /// Counts those whom a kill has cost the newest alert of a topic.
+    private mutating func judgeAlertsAtKills(of followers: [[Int]]) {
         for (life, ended) in history.lives.enumerated() {
             guard let killed = ended.killed else { continue }
             let settled = history.settlements.last { $0.life == life }?.asked ?? killBefore(life)
@@ -234,7 +242,7 @@ package struct CrashJudge {
         let change = history.topics[topic].changes[number - 1]
         // Until everything has arrived in a later life.
         let until = history.settlements.first { $0.life > life }
-        // An alert does not wait for the return of an app.
+        // Nobody promises that an alert waits for the return of an app.
         let lives = life...(until?.life ?? life)
         let certain = followers.filter { card in
             lives.allSatisfy { history.serves(card, in: $0) }
@@ -259,5 +267,48 @@ package struct CrashJudge {
                 "seed \(seed) life \(life): \(lost) of \(certain.count) lack alert \(number) of \(history.topics[topic].name), \(allowed) may"
             )
         }
+    }
+
+    // MARK: Alerts of absences
+
+    /// Counts those whose app was away in the life that has acknowledged the newest alert of their topic. When the app is back, they get the alert
+    /// once or not at all; `CardLife` judges that none comes before and none twice.
+    private mutating func countAlertsOfAbsences(of followers: [[Int]]) {
+        for (life, absence) in history.lives.enumerated() {
+            for app in CardApp.allCases where !absence.apps.contains(app) {
+                guard
+                    let back = history.settlements.first(where: { settlement in
+                        settlement.life > life && history.lives[settlement.life].apps.contains(app)
+                    })
+                else { continue }
+                for topic in history.topics.indices {
+                    let cards = Set(followers[topic].filter { CardApp(card: $0) == app })
+                    countAlert(of: topic, acknowledgedIn: life, cards, until: back)
+                }
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - cards: those of an app that the life lacks.
+    ///   - back: moment at which everything had arrived in a later life with the app.
+    private mutating func countAlert(
+        of topic: Int, acknowledgedIn life: Int, _ cards: Set<Int>, until back: History.Settlement
+    ) {
+        let changes = history.topics[topic].changes
+        guard !cards.isEmpty,
+            let place = changes.lastIndex(where: { $0.life == life && $0.kind == .alert && $0.acknowledged != nil }),
+            !changes[place].isMuted, changes[place].pause == nil
+        else { return }
+        let certain = cards.filter { card in
+            history.cards[card].shows.contains {
+                $0.value == [topic] && ($0.acknowledged ?? .max) < changes[place].asked
+                    && ($0.leaving ?? .max) > back.acknowledged
+            }
+        }
+        let alert = Record.Shown(topic, place + 1)
+        let came = certain.count { card in record.pushes[card].contains { $0.alerts.contains(alert) } }
+        findings.alertsOfAbsences += certain.count
+        findings.alertsAfterAbsences += came
     }
 }

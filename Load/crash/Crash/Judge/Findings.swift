@@ -26,6 +26,9 @@ package struct Findings {
     package var alertsLost = 0
     package var alertsAtKills = 0
     package var alertsLostAtOnce = 0
+    /// Followers whose app was away when the newest alert of their topic in that life was acknowledged; those who got it when the app was back.
+    package var alertsOfAbsences = 0
+    package var alertsAfterAbsences = 0
     package var checkedCards = 0
     package var checkedAtSettlements = 0
     /// Those of cards whose newest change was acknowledged in a life that lacked their app.

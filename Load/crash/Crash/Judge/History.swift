@@ -95,8 +95,10 @@ package struct History {
         package var phases: [Phase] = []
         /// Apps of the engine.
         package var apps = Set(CardApp.allCases)
-        /// Is `true` if the disk had taken no claims for so long before the kill that alerts may have left without them.
-        package var mayRepeatAlerts = false
+        /// Time from which on alerts may have left without claims, because the disk was full at the kill; `nil` if it was not.
+        package var unclaimedNanoseconds: Int64?
+        /// Is `true` of a life that has ended in order and owes nothing.
+        package var isStopped = false
 
         package init(round: Int, beganNanoseconds: Int64) {
             (self.round, self.beganNanoseconds) = (round, beganNanoseconds)
@@ -124,15 +126,46 @@ package struct History {
 
     package init() {}
 
-    /// Bounds of the number of cards that the store has, however many rows of cards that are over wait for their removal.
+    /// Bounds of the number of cards that the store has. After a kill any number of rows of cards that are over may wait for their removal; a program
+    /// that ends in order removes them before.
     package var storedCards: ClosedRange<Int> {
-        let asked = cards.count { !$0.shows.isEmpty }
-        let certain = cards.count { card in
-            let isStarting = card.start.map { $0.acknowledged != nil && $0.uncertain == nil } ?? false
-            guard card.shows.last?.acknowledged != nil || isStarting, card.unfollowed == nil else { return false }
-            return !card.shows.contains { $0.value.contains { topics[$0].end != nil } }
+        let isStopped = lives.last?.isStopped == true
+        let asked = cards.indices.filter { !cards[$0].shows.isEmpty }
+        let certain = asked.count { isStored(cards[$0]) }
+        let possible = asked.count { !isStopped || !isOver($0) }
+        return certain...possible
+    }
+
+    /// Is `true` of a card that the store certainly has.
+    private func isStored(_ card: Card) -> Bool {
+        let isStarting = card.start.map { $0.acknowledged != nil && $0.uncertain == nil } ?? false
+        guard card.shows.last?.acknowledged != nil || isStarting, card.unfollowed == nil else { return false }
+        return !card.shows.contains { $0.value.contains { topics[$0].end != nil } }
+    }
+
+    /// Is `true` of a card that is certainly over: it was unfollowed, its start was given up, or the topic that it certainly shows has ended.
+    private func isOver(_ index: Int) -> Bool {
+        let card = cards[index]
+        if card.isUnfollowAcknowledged { return true }
+        guard let token = card.tokens.first else {
+            return card.start?.uncertain != nil && card.shows.last?.acknowledged == nil
         }
-        return certain...asked
+        let open = card.shows.filter { $0.left == nil }
+        guard token.acknowledged != nil, open.count == 1, open[0].acknowledged != nil, open[0].value.count == 1,
+            topics[open[0].value[0]].end?.acknowledged != nil
+        else { return false }
+        return !mayLackEnd(of: open[0].value[0], on: index)
+    }
+
+    /// Is `true` if the engine may have forgotten a topic that has ended before it could end a card of an app that was away.
+    func mayLackEnd(of topic: Int, on card: Int) -> Bool {
+        guard let end = topics[topic].end, let acknowledged = end.acknowledged, let life = end.life,
+            lives.indices.contains(life),
+            let arrived = settlements.first(where: { $0.asked > acknowledged && serves(card, in: $0.life) })
+        else { return false }
+        // Log time, by which the engine forgets, may catch up with the clock meanwhile: half of the time is certain.
+        let remembered = Int64(Program.forgetAfterSeconds) * 1_000_000_000 / 2
+        return arrived.nanoseconds - lives[life].beganNanoseconds > remembered
     }
 
     /// Is `true` if the engine of that life had the card's app.

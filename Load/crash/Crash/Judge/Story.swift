@@ -1,15 +1,18 @@
 /// The history of a card for people, beside a violation.
-extension CrashJudge {
+struct Story {
+    let history: History
+    let record: Record
+
     private static let linesMax = 40
 
-    func text(_ push: Record.Push) -> String {
+    private func text(_ push: Record.Push) -> String {
         let shown = push.content?.shown.map { "\(history.topics[$0.topic].name) \($0.number)" }.joined(separator: ", ")
         let alerts = push.alerts.map { " alert \(history.topics[$0.topic].name)#\($0.number)" }.joined()
         return
             "\(push.arrival) ms life \(push.life) token \(push.generation) \(push.event) stamp \(push.stamp) \(shown ?? "no state")\(alerts)"
     }
 
-    func story(of index: Int, around life: Int) -> [String] {
+    func lines(of index: Int, around life: Int) -> [String] {
         let card = history.cards[index]
         func place(_ tick: Int?) -> String { tick.map { "\($0)" } ?? "-" }
         var lines = card.shows.map { show in
@@ -39,6 +42,6 @@ extension CrashJudge {
             lines.append("life \(number): killed at \(place(one.killed)) in \(one.phases)")
         }
         let near = record.pushes[index].filter { abs($0.life - life) <= 1 }
-        return lines + near.suffix(CrashJudge.linesMax).map(text)
+        return lines + near.suffix(Story.linesMax).map(text)
     }
 }

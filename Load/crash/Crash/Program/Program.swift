@@ -93,10 +93,10 @@ package struct Program: Sendable {
         engineOptions.shards = Options.shards
         engineOptions.rules = Program.rules
         var observer = Engine.Observer()
-        observer.report = { Program.complain($0) }
-        observer.met = { activity, fate in
-            if case .refused(let refusal) = fate { Program.complain("refused: \(refusal)") }
-            if case .notStarted(.uncertain) = fate { Program.say("0 uncertain \(activity.text ?? "")") }
+        observer.onReport = { Program.complain($0) }
+        observer.onActivityEvent = { event in
+            if case .refused(let refusal) = event.fate { Program.complain("refused: \(refusal)") }
+            if case .notStarted(.uncertain) = event.fate { Program.say("0 uncertain \(event.activity.text ?? "")") }
         }
         let apps = CardApp.allCases.filter { options.ports[$0] != nil }
         return try Engine(
@@ -114,15 +114,18 @@ package struct Program: Sendable {
                 serverName: "localhost"),
             bundleID: app.bundleID, connections: Options.connectionsPerShard)
         configuration.quota = ConnectionQuota(pools: Options.shards)
-        return { [configuration] loop, shard, context in
+        return { [configuration] loop, source, context in
             try MarkedTransport(
                 { source in
                     try ConnectionPool(
                         loop: loop, source: source, credentials: credentials, configuration: configuration,
                         clock: context.clock, proof: context.proof, onReport: context.report)
-                }, MarkedSource(shard, marks))
+                }, MarkedSource(source, marks))
         }
     }
+
+    /// Time after which a topic is forgotten that has ended.
+    static let forgetAfterSeconds = 60
 
     /// Every alert is granted, and topics are forgotten soon.
     private static var rules: Rules {
@@ -132,7 +135,7 @@ package struct Program: Sendable {
                 requested: AlertRule(.essential, burst: 1000, refill: .milliseconds(10), freshFor: .seconds(300)),
                 ordinary: bucket, reserved: bucket))
         kind.pace.minimumInterval = .milliseconds(300)
-        kind.lifetime.forgetAfter = .seconds(60)
+        kind.lifetime.forgetAfter = .seconds(forgetAfterSeconds)
         return Rules(
             kinds: [:], other: kind,
             lineups: LineupRules(

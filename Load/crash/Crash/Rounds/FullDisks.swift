@@ -7,16 +7,19 @@ struct FullDisks {
     private(set) var kills = 0
     /// Time from which on the disk is full; `nil` while it is not.
     private(set) var fullSince: Int64?
+    /// Time of the request that has filled it.
+    private var askedAt: Int64 = 0
     private var lastAcknowledged: Int64 = 0
     private var isHeld = false
 
     /// Silence after which requests count as held back.
     private static let heldNanoseconds: Int64 = 90_000_000
-    /// Alerts leave without claims after two seconds without an answer of the disk. A program may count from before the driver, which has other work.
+    /// Alerts leave without claims after two seconds without an answer of the disk, which may owe one when it becomes full.
     private static let claimPatienceNanoseconds: Int64 = 1_800_000_000
 
-    mutating func begin(at now: Int64) {
+    mutating func begin(at now: Int64, askedAt: Int64) {
         count += 1
+        self.askedAt = askedAt
         (fullSince, lastAcknowledged, isHeld) = (now, now, false)
     }
 
@@ -34,10 +37,11 @@ struct FullDisks {
 
     /// Notes a kill, behind which the next program has room.
     ///
-    /// - Returns: `true` if the disk was full for so long that alerts may have left without claims.
-    mutating func kill(at now: Int64) -> Bool {
-        guard let since = fullSince.take() else { return false }
+    /// - Returns: the time from which on alerts may have left without claims, in the future if the disk has not been full for so long; `nil` if the
+    ///   disk is not full.
+    mutating func kill() -> Int64? {
+        guard fullSince.take() != nil else { return nil }
         kills += 1
-        return now - since >= FullDisks.claimPatienceNanoseconds
+        return askedAt + FullDisks.claimPatienceNanoseconds
     }
 }

@@ -9,6 +9,7 @@ extension Load {
         case .failed(let text): history.complaints.append("\(operation.request.line): \(text)")
         case .memory where !operation.mayBeGone: history.complaints.append("\(operation.request.line): memory only")
         case .unsettled: history.complaints.append("life \(life): not settled within 60 s")
+        case .stopped(owed: 0, unstored: 0): history.lives[life].isStopped = true
         case .settled:
             history.settlements.append(
                 .init(life: life, asked: operation.asked, acknowledged: tick, nanoseconds: now))
@@ -86,22 +87,5 @@ extension Load {
     private mutating func appearInTable(_ card: Int) {
         cards[card].isShown = true
         if !cards[card].isOver { shown.insert(card) }
-    }
-}
-
-extension Request {
-    /// Kind of the request, for counts.
-    var kind: String {
-        switch self {
-        case .change(let change, _, _): change == .end ? "ends" : "events"
-        case .order: "orders"
-        case .follow: "follows"
-        case .move: "moves"
-        case .replaceToken: "rotations"
-        case .unfollow: "unfollows"
-        case .start: "starts"
-        case .confirm: "confirmations"
-        case .settle, .disk, .stop: "questions"
-        }
     }
 }

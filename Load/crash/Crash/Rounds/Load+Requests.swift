@@ -56,7 +56,7 @@ extension Load {
 
     private mutating func drawTopic() -> Int {
         let draw = Double.random(in: 0..<1, using: &random)
-        let group: Group =
+        let group: TopicGroup =
             switch draw {
             case ..<0.004: .large
             case ..<0.04: .crowd
@@ -121,7 +121,7 @@ extension Load {
     /// Returns a topic that has too few followers, of some that are drawn.
     private mutating func groupThatLacksFollowers() -> (topic: Int, count: Int)? {
         for _ in 0..<8 {
-            guard let group = Group.allCases.randomElement(using: &random),
+            guard let group = TopicGroup.allCases.randomElement(using: &random),
                 let topic = live[group]?.randomElement(using: &random)
             else { continue }
             let missing = (sizes.groups[group]?.followers ?? 0) - states[topic].cards.count { !cards[$0].isOver }

@@ -5,7 +5,7 @@ import FanfareModel
 struct Load {
     /// State of a topic that the history does not have.
     struct TopicState {
-        let group: Group
+        let group: TopicGroup
         var isBusy = false
         var isMuted = false
         var isPaused = false
@@ -21,11 +21,11 @@ struct Load {
 
     var history = History()
     var random: SplitMix64
-    let sizes: Sizes
+    let sizes: LoadSizes
     var states: [TopicState] = []
     var cards: [CardState] = []
     /// Topics that have not ended, by group.
-    var live: [Group: [Int]] = [:]
+    var live: [TopicGroup: [Int]] = [:]
     var shown = ShownCards()
     var lineups = 0
     var requests = RequestsInFlight()
@@ -37,13 +37,13 @@ struct Load {
     private var names: [String: Int] = [:]
     private(set) var tick = 0
 
-    init(seed: UInt64, sizes: Sizes = Sizes()) {
+    init(seed: UInt64, sizes: LoadSizes = LoadSizes()) {
         random = SplitMix64(seed: seed)
         self.sizes = sizes
-        for group in Group.allCases { for _ in 0..<(sizes.groups[group]?.topics ?? 0) { addTopic(group) } }
+        for group in TopicGroup.allCases { for _ in 0..<(sizes.groups[group]?.topics ?? 0) { addTopic(group) } }
     }
 
-    mutating func addTopic(_ group: Group) {
+    mutating func addTopic(_ group: TopicGroup) {
         let name = "\(group.name)/\(states.count)"
         names[name] = states.count
         live[group, default: []].append(states.count)
@@ -53,7 +53,7 @@ struct Load {
 
     func topic(named name: String) -> Int? { names[name] }
     /// Topics that have not ended, in the same order in each process.
-    var liveTopics: [Int] { Group.allCases.flatMap { live[$0] ?? [] } }
+    var liveTopics: [Int] { TopicGroup.allCases.flatMap { live[$0] ?? [] } }
 
     var isIdle: Bool { requests.isEmpty && appeared.isEmpty }
     var life: Int { history.lives.count - 1 }
@@ -80,11 +80,11 @@ struct Load {
 
     /// Notes a kill. What was not acknowledged may have happened or not: some of it is asked for again, as backends do.
     ///
-    /// - Parameter mayRepeatAlerts: `true` if the disk has been full for so long that alerts have left without claims.
-    mutating func killed(in phases: [Phase], mayRepeatAlerts: Bool = false) {
+    /// - Parameter unclaimed: time from which on alerts may have left without claims, because the disk was full at the kill; `nil` if it was not.
+    mutating func killed(in phases: [Phase], unclaimedNanoseconds unclaimed: Int64? = nil) {
         history.lives[life].killed = nextTick()
         history.lives[life].phases = phases
-        history.lives[life].mayRepeatAlerts = mayRepeatAlerts
+        history.lives[life].unclaimedNanoseconds = unclaimed
         for operation in requests.takeLost() where !operation.isRepeat { giveUp(operation) }
     }
 

@@ -38,7 +38,7 @@ package final class Rounds {
     private static let window = 200
     /// Time for which a phase is waited for. A kill that misses it counts as one of another phase.
     private static let huntMilliseconds = 3000
-    /// A round in three lacks the second app. It comes back in the next one, before the topics of its cards are forgotten.
+    /// A round in three lacks the second app. It comes back in the next one, usually before the topics of its cards are forgotten.
     private static let absenceInterval = 3
     /// In a round in four the disk is full for a while, and in half of these until the kill.
     private static let fullDiskInterval = 4
@@ -156,11 +156,12 @@ package final class Rounds {
     /// - Returns: number of acknowledgements.
     private func fillDisk(isFreed: Bool) throws -> Int {
         let milliseconds = Int.random(in: Rounds.fullMilliseconds, using: &random)
+        let asked = Clock.monotonicNanoseconds()
         let filled = send(.disk(isFull: true))
         var count = 0
         while load.requests.isWaiting(for: filled) { count += try exchange(within: 1) }
         let began = Clock.monotonicNanoseconds()
-        disks.begin(at: began)
+        disks.begin(at: began, askedAt: asked)
         while (Clock.monotonicNanoseconds() - began) / 1_000_000 < milliseconds {
             let more = try exchange(within: 5)
             disks.note(more, at: Clock.monotonicNanoseconds())
@@ -295,8 +296,7 @@ package final class Rounds {
     }
 
     private func crash(aim: Aim) throws {
-        // What comes after the kill lets no alert leave, however long it takes.
-        let mayRepeatAlerts = disks.kill(at: Clock.monotonicNanoseconds())
+        let unclaimed = disks.kill()
         child?.crash()
         _ = child?.reap()
         let phases = marks.current
@@ -306,7 +306,7 @@ package final class Rounds {
         child = nil
         for service in services.values { try service.drain() }
         takeAppeared()
-        load.killed(in: phases, mayRepeatAlerts: mayRepeatAlerts)
+        load.killed(in: phases, unclaimedNanoseconds: unclaimed)
     }
 
     // MARK: The end

@@ -1,0 +1,381 @@
+import CountAllocations
+import FanfareDecisions
+import FanfareFanOut
+import FanfareModel
+import FanfareQueues
+import FanfareTestSupport
+
+/// Days and weeks of an engine's life in virtual time: decision core, shard and phones on one thread. Topics come and go by
+/// the hundred thousand, people follow and leave, cards are renewed, and once a week everything goes wrong. At six each
+/// morning the living objects and their bytes are counted.
+final class Season {
+    struct Options {
+        var days = 30
+        var topicsPerDay = 100_000
+        var seed: UInt64 = 1
+        /// Bytes leaked with each topic, to show that a season finds a leak.
+        var leak = 0
+    }
+
+    /// Numbers of living objects at six in the morning.
+    struct Tables: Equatable {
+        /// Topics of the decision core; `topicsInShard` counts the shard's.
+        var topics = 0
+        var topicsInShard = 0
+        var activities = 0
+        /// Activities without an update token.
+        var tokenless = 0
+        var phones = 0
+    }
+
+    struct Morning {
+        var tables: Tables
+        /// Bytes held by the engine and the phones.
+        var bytes: Int
+    }
+
+    /// Counts at six in the morning after each day.
+    private(set) var mornings: [Morning] = []
+    private(set) var events = 0
+    private(set) var follows = 0
+    private(set) var unfollows = 0
+    private(set) var phones = Phones()
+
+    private let options: Options
+    private let plan: DayPlan
+    /// Bytes held before the engine was made.
+    private let bytesBefore: Int
+    private var core: DecisionCore
+    private var decisions: [Decision] = []
+    private let shard: Shard
+    private var batch = DeliveryBatch()
+    private var completions: [DeliveryCompletion] = []
+    /// Publications whose completion the shard has not reported.
+    private var open: Set<UInt64> = []
+    private var violation: String?
+
+    private var now = SeasonTime(day: 0, hour: 5, minute: 59)
+    private var clock: WallEstimate
+    private var moment: Moment
+    /// Time of the next push while the service fails.
+    private var triesAt = SeasonTime(milliseconds: 0)
+
+    /// Topics that go on for the whole season.
+    private static let tables = (0..<5).map { TopicID("table/\($0)") }
+    /// Number of cards that each person with renewed cards has begun.
+    private var people: [Int]
+
+    init(_ options: Options) {
+        self.options = options
+        var random = SplitMix64(seed: options.seed)
+        plan = DayPlan(topics: options.topicsPerDay, using: &random)
+        bytesBefore = Int(bytes_held_by_this_thread())
+        people = Array(repeating: 0, count: max(40, options.topicsPerDay / 500))
+        var rules = Rules.builtIn
+        rules.other.lifetime.renews = true
+        core = DecisionCore(rules: rules, isLive: false)
+        shard = Shard(lineups: rules.lineups)
+        clock = WallEstimate(
+            wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
+        moment = clock.read(
+            wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
+    }
+
+    /// - Parameter onMorning: called after each day.
+    /// - Returns: the first violation, or `nil`.
+    func run(onMorning: (_ day: Int, Morning) -> Void) -> String? {
+        beginTables()
+        for day in 0..<options.days {
+            play(day)
+            guard let morning = morning() else { return "\(now): \(violation ?? "")" }
+            mornings.append(morning)
+            onMorning(day + 1, morning)
+        }
+        return grown()
+    }
+
+    /// Describes a growth of the tables or the heap since the third day; `nil` if there is none.
+    private func grown() -> String? {
+        guard mornings.count > 3, let last = mornings.last else { return nil }
+        let early = mornings[2]
+        if early.tables != last.tables {
+            return "the tables have grown: \(early.tables) after day 3, \(last.tables) after day \(mornings.count)"
+        }
+        if abs(last.bytes - early.bytes) > max(early.bytes / 100, Season.tableBytes) {
+            return "the heap has grown: \(early.bytes) bytes after day 3, \(last.bytes) after day \(mornings.count)"
+        }
+        return nil
+    }
+
+    private func fail(_ problem: String?) { if violation == nil { violation = problem } }
+
+    /// Tolerance for a hash table, whose capacity follows the busiest day. With few topics that is more than a hundredth of all bytes.
+    private static let tableBytes = 128 << 10
+
+    // MARK: A day
+
+    /// Plays a day, from six in the morning to six.
+    private func play(_ day: Int) {
+        var happenings = plan.happenings[...]
+        for hour: Int64 in 6..<30 {
+            pass(to: SeasonTime(day: day, hour: hour))
+            guard violation == nil else { return }
+            beginHour()
+            let end = SeasonTime(day: day, hour: hour + 1)
+            while violation == nil, let next = happenings.first {
+                let at = SeasonTime(day: day, hour: 0) + .milliseconds(next.at)
+                guard at < end else { break }
+                happenings.removeFirst()
+                pass(to: at)
+                take(next, of: day)
+            }
+        }
+        pass(to: SeasonTime(day: day + 1, hour: 6))
+    }
+
+    private func beginTables() {
+        for topic in Season.tables {
+            apply(FeedEvent(topic: topic, at: log, kind: "patch", lifecycle: .start, change: .patch(["status": "-"])))
+        }
+    }
+
+    /// Judges all cards, updates the tables and carries out the calendar's entries for the hour.
+    private func beginHour() {
+        phones.endOld(at: now)
+        if !Troubles.delayed(from: now, to: now) { phones.judgeAll(at: now) }
+        fail(phones.violation)
+        let hour = now.milliseconds / SeasonTime.perHour
+        for (number, topic) in Season.tables.enumerated() {
+            let alert = hour % 5 == number ? AlertText(title: "\(topic)", body: "hour \(hour)") : nil
+            apply(
+                FeedEvent(
+                    topic: topic, at: log, kind: "patch", change: .patch(["status": .string("h\(hour)")]), alert: alert),
+                alerts: alert != nil)
+        }
+        if now == Troubles.endOfSummerTime { for person in people.indices { tellPreferences(of: person) } }
+        if now.ofDay == 12 * SeasonTime.perHour { rotateTokens() }
+        if Troubles.makesAllLeave(at: now) {
+            for name in phones.names where !phones.isRenewed(name) { unfollow(name) }
+        }
+        let served = phones.people
+        for person in people.indices where !served.contains(person) { beginCard(of: person) }
+        serve()
+    }
+
+    /// Replaces the tokens of renewed cards.
+    private func rotateTokens() {
+        for name in phones.names where phones.isRenewed(name) {
+            guard let token = phones.rotateToken(of: name) else { continue }
+            shard.apply(.replaceToken(ActivityID(hashing: name), token: token), at: moment)
+        }
+    }
+
+    // MARK: People
+
+    private func name(of person: Int) -> String { "person \(person)/\(people[person])" }
+
+    /// Begins a card that is to be renewed.
+    private func beginCard(of person: Int) {
+        people[person] += 1
+        follows += 1
+        let name = name(of: person)
+        let audience: AudienceKey =
+            person % 2 == 0 ? .topic(Season.tables[person / 2 % 5]) : .lineup(Season.tables)
+        let token = phones.add(name, audience, person: person, at: now)
+        shard.apply(.follow(ActivityID(hashing: name), audience, token: token), at: moment)
+        let request = StartRequest(
+            activity: name, token: Phones.startToken(of: name), attributesType: "Table",
+            alert: AlertText(title: "Table", body: ""))
+        shard.apply(.start(request, audience), at: moment)
+        tellPreferences(of: person)
+    }
+
+    private func tellPreferences(of person: Int) {
+        shard.apply(.setPreferences(ActivityID(hashing: name(of: person)), Card.preferences(at: now)), at: moment)
+    }
+
+    private func unfollow(_ name: String) {
+        guard phones.leave(name, at: now) else { return }
+        unfollows += 1
+        shard.apply(.unfollow(ActivityID(hashing: name)), at: moment)
+    }
+
+    /// Lets people follow: one before the topic exists, one later and sometimes by a push; one in ten leaves before the end.
+    private func take(_ happening: DayPlan.Happening, of day: Int) {
+        let number = happening.topic
+        let audience = AudienceKey.topic(DayPlan.id(day: day, number))
+        func follow(_ name: String) {
+            follows += 1
+            shard.apply(
+                .follow(ActivityID(hashing: name), audience, token: phones.add(name, audience, at: now)), at: moment)
+        }
+        switch happening.step {
+        case 0:
+            if options.leak > 0 { _ = UnsafeMutableRawPointer.allocate(byteCount: options.leak, alignment: 1) }
+            follow("\(day)/\(number)/1")
+        case 4 where number % 25 == 4:
+            follows += 1
+            let name = "\(day)/\(number)/2"
+            let request = StartRequest(
+                activity: name, token: phones.expect(name, audience), attributesType: "Topic",
+                alert: AlertText(title: "Follow", body: ""))
+            shard.apply(.start(request, audience), at: moment)
+        case 4: follow("\(day)/\(number)/2")
+        case 8 where number % 10 == 3: unfollow("\(day)/\(number)/2")
+        default: break
+        }
+        apply(DayPlan.event(day: day, happening, at: log), alerts: DayPlan.alerts(happening))
+        serve()
+    }
+
+    // MARK: Deciding
+
+    /// - Parameter alerts: `true` if the event must alert people.
+    private func apply(_ event: FeedEvent, alerts: Bool = false) {
+        events += 1
+        core.advance(to: log, into: &decisions)
+        carryOut()
+        core.apply(event, now: log, into: &decisions)
+        var alert: Alert?
+        for case .publish(let publication) in decisions { alert = publication.alert }
+        if case .record(let record)? = decisions.last, ![.published, .unchanged].contains(record.outcome) {
+            fail("\(event.topic), \(event.id ?? ""): \(record.outcome), \(record.reason)")
+        }
+        if (alert != nil) != alerts { fail("\(event.topic), \(event.id ?? ""): alert \(alert?.text.title ?? "none")") }
+        carryOut()
+    }
+
+    private func carryOut() {
+        for decision in decisions {
+            switch decision {
+            case .publish(let publication):
+                phones.note(publication, at: now)
+                open.insert(publication.serial)
+                shard.apply(.publish(publication), at: moment)
+            case .revokeAlert(let topic, let cause):
+                phones.revoke(cause, of: topic)
+                shard.apply(.revokeAlert(topic: topic, cause: cause), at: moment)
+            case .forget(let topic):
+                phones.forget(topic)
+                shard.apply(.forget(topic), at: moment)
+            case .order, .record: break
+            }
+        }
+        decisions.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Time
+
+    /// Log time, which follows the monotonic clock.
+    private var log: FeedTime { FeedTime(milliseconds: now.unixMilliseconds) }
+
+    /// Advances time to `end`, stopping at everything that is due before.
+    private func pass(to end: SeasonTime) {
+        while now < end, violation == nil {
+            var next = end
+            if let due = core.nextDeadline { next = min(next, now + (due - log)) }
+            if let due = shard.nextDue {
+                next = min(next, now + (due - moment.monotonic + .nanoseconds(999_999)))
+            }
+            if let report = phones.nextReport { next = min(next, report) }
+            // A wrong clock is read every second while it is wrong, and a failing service is tried every second; shorter steps would only
+            // wake the shard for pushes that cannot be sent.
+            let second = min(end, now + .seconds(1))
+            if Troubles.isBad(now.day) { next = min(next, second) }
+            if Troubles.service(at: now) != .well { next = max(next, second) }
+            now = max(now + .milliseconds(1), next)
+            readClocks()
+            core.advance(to: log, into: &decisions)
+            carryOut()
+            if let due = shard.nextDue, due <= moment.monotonic { shard.wakeDue(at: moment) }
+            reportTokens()
+            serve()
+        }
+    }
+
+    private func readClocks() {
+        let wall = now + Troubles.clockError(at: now)
+        moment = clock.read(
+            wallMilliseconds: wall.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
+    }
+
+    private func reportTokens() {
+        while let (id, audience, token) = phones.takeReport(at: now) {
+            shard.apply(.follow(id, audience, token: token), at: moment)
+        }
+    }
+
+    // MARK: The service
+
+    private static let pullMax = 1024
+
+    private func serve() {
+        let service = Troubles.service(at: now)
+        var room = Season.pullMax
+        switch service {
+        case .well, .breaking: break
+        case .unreachable: room = 0
+        case .keyRevoked, .down:
+            room = now < triesAt ? 0 : 1
+            if room > 0 { triesAt = now + service.retries }
+        }
+        while room > 0, violation == nil {
+            shard.pull(limit: room, at: moment, into: &batch)
+            guard !batch.deliveries.isEmpty else { break }
+            for delivery in batch.deliveries {
+                let outcome = phones.take(
+                    batch.payload(of: delivery), batch.tokens[delivery.token], service, at: now)
+                completions.append(
+                    DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+            }
+            batch.removeAll()
+            shard.complete(completions, at: moment)
+            completions.removeAll(keepingCapacity: true)
+            if service != .well { break }
+        }
+        shard.drainFeedback(take)
+        fail(phones.violation)
+    }
+
+    private func take(_ fact: ShardFeedback) {
+        switch fact {
+        case .completed(let serial, _), .overtaken(let serial):
+            if open.remove(serial) == nil { fail("publication \(serial) was reported complete twice") }
+        case .deadToken(let id): phones.hearDeath(of: id)
+        case .fate(let id, let fate): phones.hear(fate, of: id, at: now)
+        case .report(let line):
+            // Reports of sick tokens are expected.
+            if !line.contains("ends have not arrived") { fail(line) }
+        case .disposition, .quiet, .counted, .fresh, .ready, .loaded, .removed, .removalChecked, .claims,
+            .topicsCompleted, .showsAgain, .stampsReach:
+            break
+        }
+    }
+
+    // MARK: The morning
+
+    /// - Returns: the counts; `nil` after a violation.
+    private func morning() -> Morning? {
+        // A card that is being renewed counts twice, and so does one whose renewal is not answered.
+        let latest = now + .seconds(600)
+        while now < latest, violation == nil, !shard.isQuiet || phones.awaitsRenewal { pass(to: now + .seconds(1)) }
+        fail(phones.violation)
+        fail(shard.violatedInvariant())
+        if !shard.isQuiet { fail("\(shard.statistics.owed) pushes are still owed, hours after the last event") }
+        if !open.isEmpty {
+            fail("\(open.count) publications were never complete, \(open.min() ?? 0) the first of them")
+        }
+        let untold = phones.takeGone()
+        if untold > 0 { fail("\(untold) cards have gone for their age, and nobody was told") }
+        if !phones.deaths.isEmpty { fail("\(phones.deaths.count) dead tokens were not reported") }
+        let counts = shard.statistics
+        if counts.activities != phones.count {
+            fail("\(phones.count) cards are on phones, \(counts.activities) in the shard")
+        }
+        guard violation == nil else { return nil }
+        let tables = Tables(
+            topics: core.topicCount, topicsInShard: shard.topicCount, activities: counts.activities,
+            tokenless: counts.tokenless, phones: phones.count)
+        return Morning(tables: tables, bytes: Int(bytes_held_by_this_thread()) - bytesBefore)
+    }
+}

@@ -1,0 +1,223 @@
+import FanfareFanOut
+import FanfareModel
+
+/// Troubles of a node or its people, which end when the world goes quiet.
+extension World {
+    /// Makes a trouble, or lets several people do the same at once.
+    func makeTrouble() {
+        let node = nodes.randomElement(using: &random)!
+        let now = moment.monotonic
+        let live = phones.indices.filter { phones[$0].life.isLive && nodes[phones[$0].node] === node }
+        // Renewed cards are seldom held for long.
+        if options.handsOver, node.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0:
+            if options.stepsClocks {
+                let isProven = node.credentials?.hasBeenAccepted == true
+                node.clock.set(at: moment, daysLast: isProven ? 300 : 4, using: &random)
+            }
+        case 1:
+            guard options.sickens else { break }
+            // A renewed card soon gets a new token, so more tokens must fall sick.
+            for _ in 0..<(options.handsOver ? 4 : 1) {
+                guard let index = live.randomElement(using: &random) else { break }
+                phones[index].health.sickness = [.fails, .isSilent, nil].randomElement(using: &random)!
+            }
+        case 2:
+            if options.sickens {
+                node.service.wedge(salt: random.next(), answers: Int.random(in: 1...20, using: &random))
+            }
+        case 3:
+            if options.revokesKeys, random.chance(options.handsOver ? 0.6 : 0.3) {
+                node.service.revokeKey(until: now + .seconds(Int64.random(in: 1...60, using: &random)))
+                for index in node.flying.indices {
+                    let (payload, phone) = (node.flying[index].payload, node.flying[index].phone)
+                    if payload.event == .start {
+                        // A card that was seen cannot be lost.
+                        guard phones[phone].card?.isReported == false else { continue }
+                        phones[phone].lostStart()
+                    }
+                    node.flying[index].outcome = .notProcessed
+                    node.flying[index].arrives = false
+                    if let meeting = meeting(of: payload, to: phone) { troublesMet.note(.revokedKey, meeting) }
+                }
+            }
+        case 4:
+            if options.hasCrowds, random.chance(0.2) {
+                for index in live where random.chance(0.9) { unfollow(index) }
+            }
+        case 5:
+            if options.hasCrowds, random.chance(0.3) {
+                for _ in 0..<options.activitiesMax / 2 { follow(on: node.index) }
+            }
+        case 6:
+            if options.sickens, random.chance(0.3) {
+                node.service.fail(until: now + .seconds(Int64.random(in: 1...200, using: &random)))
+            }
+        case 7:
+            if options.hasCrowds, random.chance(0.3) {
+                var nothing = Subscriber()
+                nothing.mask = .none
+                for index in live { setPreferences(index, nothing) }
+            }
+        default:
+            if node.deadTokens.isShut { reRegisterHeld(live, at: node) }
+            // Every app registers again; nothing changes, but there are many commands.
+            if options.hasCrowds, random.chance(0.1) {
+                for index in live where phones[index].card == nil { reRegister(index) }
+            }
+        }
+    }
+
+    private func reRegisterHeld(_ live: [Int], at node: Node) {
+        for index in live where phones[index].health.isHeld {
+            reRegister(index)
+            phones[index].health.wasHeld = true
+        }
+    }
+
+    /// Registers the activity again, mostly with a new token.
+    private func reRegister(_ index: Int) {
+        guard phones[index].card == nil, phones[index].naming.isIntroduced, random.chance(0.5) else {
+            if phones[index].hasToken { rotateToken(of: index) }
+            return
+        }
+        if random.chance(0.5) { phones[index].tokens.renew(using: &random) }
+        send(
+            .follow(phones[index].id, phones[index].audience, token: phones[index].tokens.current),
+            to: phones[index].node)
+    }
+
+    /// Draws the outcome of a push that leaves now.
+    func fate(of index: Int, from node: Node) -> Fate {
+        let phone = phones[index]
+        if node.service.isRevoked(at: moment.monotonic) {
+            return Fate(.notProcessed, by: .revokedKey)
+        }
+        if node.jwt?.fault != nil { return Fate(.notProcessed) }
+        if node.service.fails(at: moment.monotonic) { return Fate(.serviceError, by: .outage) }
+        if isMisconfigured { return Fate(.deadToken, by: .wrongEnvironment) }
+        if phone.life.isDead { return Fate(.deadToken, by: .deadToken) }
+        if random.chance(options.dead) {
+            phones[index].life.isDead = true
+            return Fate(.deadToken, by: .deadToken)
+        }
+        switch phone.health.sickness {
+        case .fails: return Fate(.serviceError, by: .sickToken)
+        case .isSilent: return Fate(.unknown, by: .silentToken)
+        case nil: break
+        }
+        if node.service.wedges(index + 1) { return Fate(.serviceError, by: .wedgedConnection) }
+        if random.chance(options.throttled) { return Fate(.throttled, by: .throttled) }
+        if random.chance(options.notProcessed) { return Fate(.notProcessed, by: .notProcessed) }
+        if random.chance(options.refused) { return Fate(.refused, by: .refused) }
+        if random.chance(options.unknown) { return Fate(.unknown, arrives: random.chance(0.5), by: .noAnswer) }
+        return Fate(.accepted, arrives: true)
+    }
+
+    struct Fate {
+        let outcome: DeliveryOutcome
+        let arrives: Bool
+        let trouble: Trouble?
+
+        init(_ outcome: DeliveryOutcome, arrives: Bool = false, by trouble: Trouble? = nil) {
+            (self.outcome, self.arrives, self.trouble) = (outcome, arrives, trouble)
+        }
+    }
+
+    /// Returns the kind of this push for the count of troubles.
+    private func meeting(of payload: Payload, to index: Int) -> Meeting? {
+        if isHandedOver(index) { return .handOver }
+        return switch payload.event {
+        case .start: .start
+        case .end: .end
+        case .update: payload.alert == nil ? nil : .goal
+        }
+    }
+
+    /// Counts the troubles that this push has met.
+    func note(_ payload: Payload, to index: Int, _ fate: Fate, from node: Node) {
+        guard let meeting = meeting(of: payload, to: index) else { return }
+        if let trouble = fate.trouble { troublesMet.note(trouble, meeting) }
+        if node.clock.isAhead { troublesMet.note(.clockAhead, meeting) }
+        if node.clock.isBack { troublesMet.note(.clockBack, meeting) }
+        if node.deadTokens.isShut { troublesMet.note(.shutGuard, meeting) }
+        if !node.backlog.isEmpty { troublesMet.note(.fullRing, meeting) }
+        let leaving = phones.lazy.filter {
+            $0.served == nil && $0.life.hasLeft && !$0.life.isGone && self.nodes[$0.node] === node
+        }
+        if leaving.count >= 4 { troublesMet.note(.massUnfollow, meeting) }
+        let phone = phones[index]
+        if phone.naming.wasUsed { troublesMet.note(.reusedID, meeting) }
+        if phone.health.wasHeld { troublesMet.note(.reRegistered, meeting) }
+        if phones.contains(where: {
+            $0.card?.isReported == true && !$0.hasToken && !$0.life.isGone && nodes[$0.node] === node
+        }) {
+            troublesMet.note(.lostToken, meeting)
+        }
+        let topics = phone.served?.topics ?? []
+        if topics.contains(where: { node.latest[$0].map { feed.disordered.contains($0.serial) } == true }) {
+            troublesMet.note(.disorderedEvent, meeting)
+        }
+        if topics.contains(where: feed.reopened.contains) { troublesMet.note(.reopened, meeting) }
+        if topics.contains(where: feed.reborn.contains) { troublesMet.note(.reborn, meeting) }
+    }
+
+    /// Finds a phone that lacks something although nothing of its own delays it, and the feed has been quiet for longer
+    /// than any wait: it waits for another phone's trouble or for a clock. A phone without trouble, or without trouble
+    /// since its new token, has nothing to wait for.
+    func neglected() -> String? {
+        for phone in phones
+        where !phone.life.isGone && !phone.life.isExpired && !isBetweenCards(phone)
+            && (phone.hasToken || !isOutlivedAndLetGo(phone))
+        {
+            let node = nodes[phone.node]
+            if phone.health.isHeld, node.deadTokens.isShut { continue }
+            guard phone.health.sickness == nil, phone.last.flying == 0, phone.states.refusedSerial == nil,
+                phone.health.troubledAt.map({ $0 + World.patience < moment.monotonic }) ?? true
+            else { continue }
+            guard phone.hasToken else {
+                if let card = phone.card, !card.isOut, node.hasNews(for: phone) {
+                    return "\(card.name) waits for its start, for another's trouble or a clock (10)"
+                }
+                continue
+            }
+            guard let served = phone.served else {
+                if isLetGo(phone) { continue }
+                return "activity \(phone.id.rawValue) left and waits for its end (10)"
+            }
+            guard node.hasNews(for: phone) else { continue }
+            guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
+            else {
+                return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
+            }
+        }
+        return nil
+    }
+
+    /// Finds a phone with a new token and without trouble since that lacks something, on a node without other trouble.
+    func neglectedWithNewToken() -> String? {
+        let sick = Set(
+            phones.lazy.filter { $0.health.sickness != nil && !$0.life.isGone && !$0.life.isExpired }.map(\.node))
+        for phone in phones where phone.tokens.isNew && !phone.life.isGone && !phone.life.isExpired && phone.hasToken {
+            let node = nodes[phone.node]
+            guard !sick.contains(phone.node), phone.health.troubledAt == nil, phone.last.flying == 0,
+                phone.states.refusedSerial == nil,
+                !isBetweenCards(phone), !isLetGo(phone), !node.shard.isFeedbackFull
+            else { continue }
+            if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
+            // Nothing is wrong with the token: its alert waits for the disk.
+            guard let served = phone.served, node.hasNews(for: phone), !node.shard.awaitsClaim(phone.id) else {
+                continue
+            }
+            guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
+            else {
+                return "activity \(phone.id.rawValue) has a new token and waits for the newest state (10)"
+            }
+        }
+        return nil
+    }
+
+    /// Longest wait of a token after its own trouble: 64 seconds and half as much, with a margin.
+    static let patience = Duration.seconds(110)
+}
