@@ -96,15 +96,11 @@ package final class Replay {
         _ plan: ReplayPlan, _ loop: Loop, _ transports: [TransportFactory]?, report: (String) -> Void
     ) throws -> EngineCore {
         let options = plan.options
-        let subscribers = plan.subscribers
         return try EngineCore(
             loop: loop, rules: options.rules, shards: max(1, options.shards), pinsShards: options.pinsShards,
             makeTransports: try transports ?? options.transport.makeFactories(shards: options.shards),
             apps: options.transport.apps, clock: options.clock,
-            load: { shard, place, moment in
-                subscribers.load(at: place, reserve: { shard.reserve(activities: $0) }) { shard.apply($0, at: moment) }
-            },
-            subscribers: plan.subscriberSource, isLive: plan.isLive, report: report)
+            activities: plan.subscribers, subscribers: plan.subscriberSource, isLive: plan.isLive, report: report)
     }
 
     private func connect() {

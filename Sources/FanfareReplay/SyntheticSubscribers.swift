@@ -4,7 +4,7 @@ import FanfareModel
 
 /// Subscribers for load tests, generated from a seed: subscriber *i* has one activity, which follows topic *i* mod T or a lineup of that
 /// topic and others. The others are drawn by Zipf's law: the second topic is half as popular as the first, the third a third.
-struct SyntheticSubscribers: Sendable {
+struct SyntheticSubscribers: InitialActivities {
     let count: Int
     /// Number of topics in a lineup; `nil` if each activity follows one topic.
     let lineups: ClosedRange<Int>?
@@ -38,18 +38,17 @@ struct SyntheticSubscribers: Sendable {
     /// Distinct selections of companions per first topic. Real selections repeat, and activities with equal selections share an audience.
     private static let companionSelections = 1000
 
-    /// Passes on the subscribers whose hash belongs to a shard.
-    ///
-    /// - Parameters:
-    ///   - reserve: makes room for that many activities.
-    ///   - send: receives a subscriber's command.
-    func load(at place: ShardPlace, reserve: (_ activities: Int) -> Void, send: (ShardCommand) -> Void) {
+    func room(at place: ShardPlace) -> Int {
+        place.app == 0 && !topics.isEmpty ? count / place.count + count / (place.count * 16) + 16 : 0
+    }
+
+    /// Passes on the subscribers of a shard: those of the first app.
+    func read(at place: ShardPlace, _ take: (ShardCommand) -> Void) {
         guard place.app == 0, !topics.isEmpty else { return }
-        reserve(count / place.count + count / (place.count * 16) + 16)
         for subscriber in 0..<count {
             let key = subscriberKey(subscriber)
             guard place.owns(subscriber: key) else { continue }
-            send(.follow(ActivityID(key), audience(of: subscriber), token: token(of: key)))
+            take(.follow(ActivityID(key), audience(of: subscriber), token: token(of: key)))
         }
     }
 

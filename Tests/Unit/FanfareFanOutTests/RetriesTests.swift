@@ -75,7 +75,7 @@ import Testing
     @Test func heldActivitiesAreRemovedOnceAnOperatorTrustsTheAnswers() {
         let stage = stage(10, Shard(deadTokenAnswers: 4...100, deadTokenProbes: 2))
         stage.answer(stage.pull(), .deadToken)
-        stage.apply(.trustDeadAnswers)
+        stage.apply(.confirmDeadTokens)
         stage.pass(seconds: 10)
         #expect(stage.settle(.deadToken).count == 7)
         #expect(stage.shard.statistics.activities == 0 && stage.shard.violatedInvariant() == nil)

@@ -78,7 +78,7 @@ import Testing
         let value = try read(#"{"a":[1,-2.5,18446744073709551615,"x",true,false,null],"b":{"c":{}}}"#, \.value)
         #expect(
             value == [
-                "a": [1, .double(-2.5), .double(18_446_744_073_709_551_615), "x", true, false, .null], "b": ["c": [:]],
+                "a": [1, .double(-2.5), .double(18_446_744_073_709_551_616), "x", true, false, .null], "b": ["c": [:]],
             ])
     }
 

@@ -184,10 +184,11 @@ package struct CrashJudge {
         let fits = open.contains { fitsEnd(pushes, $0.value, index) }
         if fits || !isCertain && pushes.isEmpty && !card.shows.contains(where: { $0.acknowledged != nil }) { return [] }
         if card.start != nil, card.tokens.isEmpty || card.tokens[0].acknowledged == nil { return [] }
+        let story = Story(history: history, record: record)
         let wanted = open.map { $0.value.map { "\(history.topics[$0].name) at \(history.topics[$0].changes.count)" } }
         return [
             (
-                "at the end the card should show one of \(wanted), and its last push was \(pushes.last.map(text) ?? "none")",
+                "at the end the card should show one of \(wanted), and its last push was \(pushes.last.map(story.text) ?? "none")",
                 last
             )
         ]

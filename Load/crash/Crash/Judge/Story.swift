@@ -5,7 +5,7 @@ struct Story {
 
     private static let linesMax = 40
 
-    private func text(_ push: Record.Push) -> String {
+    func text(_ push: Record.Push) -> String {
         let shown = push.content?.shown.map { "\(history.topics[$0.topic].name) \($0.number)" }.joined(separator: ", ")
         let alerts = push.alerts.map { " alert \(history.topics[$0.topic].name)#\($0.number)" }.joined()
         return
