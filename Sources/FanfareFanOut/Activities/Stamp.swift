@@ -5,7 +5,7 @@ import FanfareModel
 /// second after the activity's last stamp if that is later: every state is newer than the one before. After a restart the last stamps are
 /// not known, but the engine's store has a bound on them (`StampBounds`).
 enum Stamp {
-    static let aheadMax = StampBounds.aheadMax
+    static var aheadMax: Int64 { StampBounds.aheadMax }
 
     /// Returns whether a device may have accepted a push with this stamp. A stamp too far ahead came from a clock that has been corrected
     /// since, and was dropped.

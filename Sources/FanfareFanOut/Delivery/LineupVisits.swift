@@ -9,6 +9,9 @@ import FanfareQueues
 @safe final class LineupVisits {
     private let reporter: FeedbackReporter
     private let membership: Membership
+    private let lineups: LineupTable
+    private let claims: AlertClaims
+    private let governor: SubscriberGovernor
     private let publisher: LineupPublisher
     private let missedAlerts: MissedAlerts
     private let sender: PushSender
@@ -21,8 +24,10 @@ import FanfareQueues
     @safe @exclusivity(unchecked) private var topicStates: [SpotlightCandidate] = []
     /// The lineup's rows.
     @safe @exclusivity(unchecked) private var rows = RowOrder()
-    /// The topics that the lineup would show.
+    /// The topics that the lineup would show, in the first `shownCount` places. Most lineups show as many topics as the one before, so no element
+    /// is appended.
     @safe @exclusivity(unchecked) private var shown: [Unmanaged<LineupTopic>] = unsafe []
+    @safe @exclusivity(unchecked) private var shownCount = 0
     /// The alerts of `news` that are new to the lineup.
     @safe @exclusivity(unchecked) private var newAlerts: [IssuedAlert] = []
 
@@ -32,6 +37,9 @@ import FanfareQueues
     ) {
         self.reporter = reporter
         self.membership = membership
+        lineups = membership.lineups
+        claims = sender.claims
+        governor = sender.governor
         self.publisher = publisher
         self.missedAlerts = missedAlerts
         self.sender = sender
@@ -58,25 +66,25 @@ import FanfareQueues
 
     /// Handles a lineup's timer: queues its visit.
     func wake(_ row: Int) {
-        membership.lineups[lone: row].wakeUp = nil
-        membership.queue(row, lane: Int(membership.lineups[lone: row].lane))
+        lineups[lone: row].wakeUp = nil
+        membership.queue(row, lane: Int(lineups[lone: row].lane))
     }
 
     /// Makes the lineup's timer due at a time, or earlier if it is already.
     private func wait(_ row: Int, until due: MonotonicTime, lane: Int) {
-        let state = membership.lineups[lone: row]
+        let state = lineups[lone: row]
         guard !state.flags.contains(.isDue) else { return }
         if let wakeUp = state.wakeUp {
             let earlier = membership.timers.due(of: wakeUp)
             if earlier <= due {
-                membership.lineups[lone: row].lane = UInt8(min(lane, Int(state.lane)))
+                lineups[lone: row].lane = UInt8(min(lane, Int(state.lane)))
                 return
             }
             membership.timers.cancel(wakeUp)
         }
-        membership.lineups[lone: row].lane = UInt8(lane)
-        membership.lineups[lone: row].wakeUp = membership.timers.insert(
-            .lineup(membership.lineups.audience(of: row)), due: due)
+        lineups[lone: row].lane = UInt8(lane)
+        lineups[lone: row].wakeUp = membership.timers.insert(
+            .lineup(lineups.audience(of: row)), due: due)
     }
 
     // MARK: A visit
@@ -85,39 +93,39 @@ import FanfareQueues
     ///
     /// - Parameter isDue: whether the lineup's timer is the reason.
     func visit(_ row: Int, isDue: Bool = false, at moment: Moment, into batch: inout DeliveryBatch) {
-        guard !membership.lineups[lone: row].flags.contains(.inFlight) else {
+        guard !lineups[lone: row].flags.contains(.inFlight) else {
             // The push in flight has the news up to `sent`.
-            if isDue || membership.lineups.hasNews(row, after: membership.lineups[lone: row].sent) {
-                membership.lineups[lone: row].flags.insert(.wasPassed)
+            if isDue || lineups.hasNews(row, after: lineups[lone: row].sent) {
+                lineups[lone: row].flags.insert(.wasPassed)
             }
             return
         }
         // A cursor that comes before the entry of a due wake-up makes its visit, too.
         membership.abandonDue(row)
-        membership.lineups.collect(row, into: &news)
+        lineups.collect(row, into: &news)
         loadTopicStates(of: row, at: moment)
         // An audience makes the end of a lineup.
         if isOver(row) { return hand(over: row, at: moment) }
-        let state = membership.lineups[lone: row]
+        let state = lineups[lone: row]
         guard let resting = state.rotation else { return }
         var draft = Draft(
-            rotation: Rotation(resting, membership.lineupRules, pinned: membership.lineups.pinned(of: row)),
+            rotation: Rotation(resting, membership.lineupRules, pinned: lineups.pinned(of: row)),
             publishedAt: state.publishedAt)
-        draft.last = membership.lineups.newest
+        draft.last = lineups.newest
         if news.isEmpty { return rotate(row, &draft, at: moment, into: &batch) }
         let joinsOthers = lookAtNews(row, &draft)
         let now = moment.monotonic
         if draft.publishedAt > now {
-            membership.lineups[lone: row].flags.insert(.isGathering)
+            lineups[lone: row].flags.insert(.isGathering)
             return wait(row, until: draft.publishedAt, lane: 0)
         }
         let freeAt = draft.publishedAt.advanced(byNanoseconds: publisher.lineupInterval)
         guard draft.isUrgent || joinsOthers || freeAt <= now else {
-            membership.lineups[lone: row].flags.insert(.isDeferred)
+            lineups[lone: row].flags.insert(.isDeferred)
             return wait(row, until: freeAt, lane: 2)
         }
-        guard newAlerts.isEmpty || sender.claims.admit(newAlerts, toMemberOf: row, at: moment) else {
-            membership.lineups[lone: row].flags.insert(.awaitsClaim)
+        guard newAlerts.isEmpty || claims.admit(newAlerts, toMemberOf: row, at: moment) else {
+            lineups[lone: row].flags.insert(.awaitsClaim)
             return
         }
         if draft.isGathered {
@@ -129,19 +137,29 @@ import FanfareQueues
     }
 
     private func loadTopicStates(of row: Int, at moment: Moment) {
-        topicStates.removeAll(keepingCapacity: true)
-        for link in membership.lineups.links(of: row) {
-            let topic = membership.lineups.topic(ofLink: link)
-            topicStates.append(membership.topics.faces[topic.place].topic(at: moment.monotonic))
+        let links = lineups.links(of: row)
+        // Most lineups have as many topics as the one before, so no element is appended, and the array is checked once.
+        if topicStates.count != links.count {
+            topicStates = Array(repeating: SpotlightCandidate(.gone), count: links.count)
         }
-        rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
+        var states = topicStates.mutableSpan
+        for position in states.indices {
+            let topic = lineups.topic(ofLink: links.lowerBound + position)
+            states[position] = membership.topics.faces[topic.place].topic(at: moment.monotonic)
+        }
+        // In the person's own order all times are equal.
+        if membership.lineupRules.order == .person {
+            rows.stand(topicStates.count)
+        } else {
+            rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
+        }
     }
 
     /// Returns whether all topics of the lineup have ended, dismissed or not.
     private func isOver(_ row: Int) -> Bool {
         for state in topicStates where state.life == .live || state.life == .upcoming { return false }
-        return membership.lineups.links(of: row).allSatisfy {
-            membership.topics.faces[membership.lineups.topic(ofLink: $0).place].topic.life == .ended
+        return lineups.links(of: row).allSatisfy {
+            membership.topics.faces[lineups.topic(ofLink: $0).place].topic.life == .ended
         }
     }
 
@@ -150,11 +168,12 @@ import FanfareQueues
     ///
     /// - Returns: whether any of the news joins an alert that waits, or has waited.
     private func lookAtNews(_ row: Int, _ draft: inout Draft) -> Bool {
-        newAlerts.removeAll(keepingCapacity: true)
+        if !newAlerts.isEmpty { newAlerts.removeAll(keepingCapacity: true) }
         var joinsOthers = false
         // A wait that has begun goes on, even if other topics have ended since.
-        let hasBegunToGather = membership.lineups[lone: row].flags.contains(.isGathering)
-        for (position, fact) in news {
+        let hasBegunToGather = lineups[lone: row].flags.contains(.isGathering)
+        for index in news.indices {
+            let (position, fact) = news[index]
             joinsOthers = joinsOthers || draft.isGathered
             // The weightiest of the alerts within the wait has the spotlight, in whatever order they came.
             let isWithin = draft.isGathered && fact.at < draft.publishedAt
@@ -165,7 +184,7 @@ import FanfareQueues
                     at: position, weight: Int(fact.weight), alerts: fact.hasAlert && !isWithin,
                     membership.lineupRules, now: fact.at)
             }
-            guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
+            guard fact.hasAlert, let issue = lineups.alert(fact, row, position: position),
                 !membership.isRepeat(issue, row)
             else { continue }
             newAlerts.append(issue)
@@ -186,12 +205,12 @@ import FanfareQueues
 
     /// Moves the spotlight of a lineup without news, if it belongs elsewhere by now.
     private func rotate(_ row: Int, _ draft: inout Draft, at moment: Moment, into batch: inout DeliveryBatch) {
-        newAlerts.removeAll(keepingCapacity: true)
-        let number = membership.lineups[lone: row].number
+        if !newAlerts.isEmpty { newAlerts.removeAll(keepingCapacity: true) }
+        let number = lineups[lone: row].number
         var retriesAt: MonotonicTime?
         if number > 0, let wanted = draft.rotation.wanted(topicStates, now: moment.monotonic) {
             render(row, wanted, &draft, at: moment)
-            if draft.displayHash == membership.lineups[lone: row].displayHash {
+            if draft.displayHash == lineups[lone: row].displayHash {
                 // The move is not visible, so it needs no push.
                 draft.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
             } else if draft.rotation.mayPush(topicStates, now: moment.monotonic) {
@@ -200,7 +219,7 @@ import FanfareQueues
                 retriesAt = draft.rotation.mayPushAgain(topicStates, now: moment.monotonic)
             }
         }
-        membership.lineups[lone: row].rotation = draft.rotation.resting
+        lineups[lone: row].rotation = draft.rotation.resting
         scheduleWakeUp(row, draft.rotation, retryingAt: retriesAt, at: moment)
     }
 
@@ -213,29 +232,29 @@ import FanfareQueues
         if wanted != draft.rotation.position {
             draft.rotation.move(to: wanted, membership.lineupRules, now: moment.monotonic)
         }
-        let state = membership.lineups[lone: row]
+        let state = lineups[lone: row]
         let isNew = state.number == 0 || draft.displayHash != state.displayHash
         if isNew || !newAlerts.isEmpty {
             guard push(row, draft, isNew: isNew, at: moment, into: &batch) else { return hand(over: row, at: moment) }
         } else {
-            _ = membership.lineups.settle(row, through: draft.last)
+            _ = lineups.settle(row, through: draft.last)
             membership.completeExhausted(at: moment)
         }
         if Int(state.spotlight) != wanted {
-            membership.lineups[lone: row].spotlight = UInt8(wanted)
-            membership.lineups.setSpotlight(wanted, of: row)
+            lineups[lone: row].spotlight = UInt8(wanted)
+            lineups.setSpotlight(wanted, of: row)
         }
-        membership.lineups[lone: row].rotation = draft.rotation.resting
-        membership.lineups[lone: row].flags.subtract([.isDeferred, .isGathering, .awaitsClaim])
+        lineups[lone: row].rotation = draft.rotation.resting
+        lineups[lone: row].flags.subtract([.isDeferred, .isGathering, .awaitsClaim])
         scheduleWakeUp(row, draft.rotation, at: moment)
     }
 
     /// Leaves the visit to an audience.
     private func hand(over row: Int, at moment: Moment) {
-        let audience = membership.awake(membership.lineups.audience(of: row))
+        let audience = membership.awake(lineups.audience(of: row))
         publisher.takeNews(of: audience, at: moment)
         membership.lanes.enqueue(audience)
-        membership.rest(membership.lineups.audience(of: row))
+        membership.rest(lineups.audience(of: row))
     }
 
     /// Sets the lineup's timer for the next time at which it may have something to show without news.
@@ -249,7 +268,7 @@ import FanfareQueues
         var again = rotation.looksAgain(topicStates, now: now)
         if let retriesAt { again = min(again ?? retriesAt, retriesAt) }
         if let again {
-            let publishedAt = membership.lineups[lone: row].publishedAt
+            let publishedAt = lineups[lone: row].publishedAt
             due = max(again, publishedAt.advanced(byNanoseconds: publisher.lineupInterval))
         }
         var (hasEnded, hasLive) = (false, false)
@@ -258,21 +277,21 @@ import FanfareQueues
             if state.life == .live { hasLive = true }
         }
         if hasEnded, hasLive {
-            for link in membership.lineups.links(of: row) {
-                let goneAt = membership.topics.faces[membership.lineups.topic(ofLink: link).place].goneAt
+            for link in lineups.links(of: row) {
+                let goneAt = membership.topics.faces[lineups.topic(ofLink: link).place].goneAt
                 if goneAt > now { due = min(due, goneAt) }
             }
         }
-        if let wakeUp = membership.lineups[lone: row].wakeUp.take() { membership.timers.cancel(wakeUp) }
+        if let wakeUp = lineups[lone: row].wakeUp.take() { membership.timers.cancel(wakeUp) }
         if due < .never { wait(row, until: max(due, now.advanced(byNanoseconds: 1)), lane: 2) }
     }
 
     // MARK: Content
 
     private func lastGone(_ row: Int) -> Int? {
-        let links = membership.lineups.links(of: row)
+        let links = lineups.links(of: row)
         func topic(_ position: Int) -> KnownTopics.Topic {
-            membership.topics[membership.lineups.topic(ofLink: links.lowerBound + position)]
+            membership.topics[lineups.topic(ofLink: links.lowerBound + position)]
         }
         let published = (0..<links.count).filter { topic($0).latest != nil }
         return published.max { topic($0).goneAt ?? .always < topic($1).goneAt ?? .always }
@@ -280,20 +299,33 @@ import FanfareQueues
 
     /// Fills `shown`, and the draft's content, with the display of a lineup that is not over.
     private func render(_ row: Int, _ position: Int, _ draft: inout Draft, at moment: Moment) {
-        unsafe shown.removeAll(keepingCapacity: true)
+        shownCount = 0
         draft.position = position
-        let start = membership.lineups.links(of: row).lowerBound
-        for other in rows.positions.lazy.map(Int.init) {
-            let topic = membership.lineups.topic(ofLink: start + other)
+        let start = lineups.links(of: row).lowerBound
+        for place in rows.positions.indices {
+            let other = Int(rows.positions[place])
+            let topic = lineups.topic(ofLink: start + other)
             let isInSpotlight = other == position
             if !isInSpotlight, topicStates[other].life == .gone { continue }
             if unsafe membership.topics.faces[topic.place].encoded == nil { membership.topics.encode(topic) }
             guard let encoded = unsafe membership.topics.faces[topic.place].encoded else { continue }
-            if isInSpotlight { draft.spotlight = unsafe shown.count }
-            unsafe shown.append(encoded)
+            if isInSpotlight { draft.spotlight = shownCount }
+            if unsafe shownCount < shown.count {
+                unsafe shown[shownCount] = encoded
+            } else {
+                unsafe shown.append(encoded)
+            }
+            shownCount += 1
         }
-        draft.displayHash = unsafe shown.withUnsafeBufferPointer {
-            unsafe LineupJSON.Shown(topics: $0, spotlight: draft.spotlight).hash
+        draft.displayHash = unsafe withShown(draft) { unsafe $0.hash }
+    }
+
+    @inline(__always)
+    private func withShown<Result>(_ draft: Draft, _ body: (LineupJSON.Shown) -> Result) -> Result {
+        unsafe shown.withUnsafeBufferPointer {
+            unsafe body(
+                LineupJSON.Shown(
+                    topics: UnsafeBufferPointer(rebasing: $0[..<shownCount]), spotlight: draft.spotlight))
         }
     }
 
@@ -305,13 +337,13 @@ import FanfareQueues
     private func push(
         _ row: Int, _ draft: Draft, isNew: Bool, at moment: Moment, into batch: inout DeliveryBatch
     ) -> Bool {
-        let state = membership.lineups[lone: row]
+        let state = lineups[lone: row]
         let slot = state.member
-        membership.store[slot].forgetUnusedStamp(at: moment)
-        let (lastStamp, budgetUse) = (Int64(membership.store[slot].stamp), membership.store[slot].budgetUse)
-        guard let stamp = Stamp.next(after: lastStamp, at: moment), membership.store[slot].flags.isEmpty else {
-            return false
-        }
+        var activity = membership.store[slot]
+        activity.forgetUnusedStamp(at: moment)
+        if activity.stamp != membership.store[slot].stamp { membership.store[slot].stamp = activity.stamp }
+        let (lastStamp, budgetUse) = (Int64(activity.stamp), activity.budgetUse)
+        guard let stamp = Stamp.next(after: lastStamp, at: moment), activity.flags.isEmpty else { return false }
         let number = state.number &+ UInt32(max(1, newAlerts.count))
         let missed = self.missed(through: number, state)
         let selection = missed.selection(at: moment)
@@ -320,7 +352,7 @@ import FanfareQueues
             alert: selection.map { missed[$0.lead].alert.class }, priority: priority, isEnd: false)
         let effect = membership.store.effect(of: Int(slot.rawValue), atMinute: moment.minuteOfDay)
         let seconds = UInt32(clamping: stamp) - UInt32(lastStamp)
-        let decision = sender.governor.decision(on: pushRequest, for: budgetUse, effect, after: seconds)
+        let decision = governor.decision(on: pushRequest, for: budgetUse, effect, after: seconds)
         let now = moment.monotonic
         let came = newAlerts.last.map(\.issuedAt) ?? now
         let dueSince = newAlerts.first.map(\.issuedAt) ?? now
@@ -332,11 +364,10 @@ import FanfareQueues
         let request = PayloadRequest(
             event: .update, stamp: stamp, selection: attempt.isSent ? selection : nil, missed: missed,
             priority: decision.priority)
-        let payload = unsafe shown.withUnsafeBufferPointer {
-            unsafe sender.addPayload(
-                request, showing: LineupJSON.Shown(topics: $0, spotlight: draft.spotlight), at: moment, to: &batch)
+        let payload = unsafe withShown(draft) {
+            unsafe sender.addPayload(request, showing: $0, at: moment, to: &batch)
         }
-        let left = sender.governor.charged(pushRequest, decision, budgetUse, effect, after: seconds)
+        let left = governor.charged(pushRequest, decision, budgetUse, effect, after: seconds)
         membership.store.send(
             PushToOne(
                 payload: payload, version: number,
@@ -349,7 +380,7 @@ import FanfareQueues
                 now.nanoseconds(since: dueSince), lane: membership.lanes.served, of: freshness)
         }
         reporter.freshness.noteStateAge(now.nanoseconds(since: came), times: 1, of: freshness)
-        membership.lineups.change(lone: row) {
+        lineups.change(lone: row) {
             $0.displayHashBefore = $0.displayHash
             $0.displayHash = draft.displayHash
             $0.number = number
@@ -386,21 +417,21 @@ import FanfareQueues
         _ missed: ArraySlice<PendingAlert>, selection: AlertSelection?, _ silence: Silence?, _ row: Int,
         through number: UInt32, at moment: Moment
     ) {
-        let slot = membership.lineups[lone: row].member
+        let slot = lineups[lone: row].member
         missedAlerts.settle(
             missed, displaced: newAlerts.count - missed.count, led: selection?.lead,
             outcome: silence.map(AlertOutcome.silenced) ?? .stale, for: slot, at: moment)
         noteAlerts(newAlerts, row)
-        membership.lineups[lone: row].number = number
-        membership.lineups[lone: row].publishedAt = moment.monotonic
+        lineups[lone: row].number = number
+        lineups[lone: row].publishedAt = moment.monotonic
         membership.store[slot].delivered = number
         membership.store[slot].alerted = number
-        _ = membership.lineups.settle(row, through: membership.lineups.newest)
+        _ = lineups.settle(row, through: lineups.newest)
         membership.completeExhausted(at: moment)
     }
 
     private func noteAlerts(_ alerts: [IssuedAlert], _ row: Int) {
-        for alert in alerts { membership.lineups[lone: row].alertCounts[Int(alert.alert.class.rawValue)] &+= 1 }
+        for alert in alerts { lineups[lone: row].alertCounts[Int(alert.alert.class.rawValue)] &+= 1 }
     }
 
     // MARK: An answer
@@ -411,23 +442,23 @@ import FanfareQueues
     @inline(__always)
     func settle(_ slot: ActivitySlot, as activity: Activity, at moment: Moment) -> Bool {
         guard activity.flags == .inFlight, activity.sending != 0, activity.audience != .none,
-            let row = membership.lineups.loneRow(ofAudience: activity.audience)
+            let row = lineups.loneRow(ofAudience: activity.audience)
         else { return false }
         settle(row, slot, as: activity, at: moment)
         return true
     }
 
     private func settle(_ row: Int, _ slot: ActivitySlot, as activity: Activity, at moment: Moment) {
-        let state = membership.lineups[lone: row]
+        let state = lineups[lone: row]
         settleAlerts(row, state, as: activity, at: moment)
         membership.completeExhausted(at: moment)
         membership.store.settle(slot, at: activity.sending)
-        membership.lineups.change(lone: row) {
+        lineups.change(lone: row) {
             $0.displayHashBefore = $0.displayHash
             $0.flags.subtract([.inFlight, .wasPassed])
         }
         guard state.flags.contains(.wasPassed) else { return }
-        membership.lineups.collect(row, into: &news)
+        lineups.collect(row, into: &news)
         let isAlert = news.contains { $0.fact.hasAlert }
         let isImmediate = news.contains { $0.fact.priority == .immediate }
         membership.queue(row, lane: isAlert ? 0 : isImmediate ? 1 : 2)
@@ -439,18 +470,18 @@ import FanfareQueues
         let outcome = attempt.silence.map(AlertOutcome.silenced) ?? .accepted
         if !membership.store.alertMemory.isKept {
             // `take` leaves the alerts in the table; one of them, as nearly always, needs no list.
-            switch membership.lineups.settle(row, through: state.sent) {
+            switch lineups.settle(row, through: state.sent) {
             case .none: return
             case .one(let issue):
                 if membership.isRepeat(issue, row) { return }
                 missedAlerts.count(attempt.isNone ? issue.isRevoked ? .revoked : .stale : outcome)
-                membership.lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
+                lineups[lone: row].alertCounts[Int(issue.alert.class.rawValue)] &+= 1
                 return
             case .many(let issues): return count(issues, row, state, as: activity, at: moment)
             }
         }
-        membership.lineups.take(row, through: state.sent)
-        count(membership.lineups.taken.compactMap(\.news.alert), row, state, as: activity, at: moment)
+        lineups.take(row, through: state.sent)
+        count(lineups.taken.compactMap(\.news.alert), row, state, as: activity, at: moment)
     }
 
     private func count(

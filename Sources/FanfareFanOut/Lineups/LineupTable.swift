@@ -277,7 +277,7 @@ final class LineupTable {
 
     /// Appends the facts of all news of the lineup's topics that it has not looked at, in order of arrival.
     func collect(_ row: Int, into facts: inout [(position: Int, fact: TopicLineups.Fact)]) {
-        facts.removeAll(keepingCapacity: true)
+        if !facts.isEmpty { facts.removeAll(keepingCapacity: true) }
         let looked = rows[row].looked
         let links = links(of: row)
         for link in links where newestOfTopics[topic(ofLink: link).place] > looked {
@@ -291,7 +291,7 @@ final class LineupTable {
     /// - Parameter last: number of the last news to look at; `nil` for all.
     func take(_ row: Int, through last: NewsNumber? = nil) {
         taken.removeAll(keepingCapacity: true)
-        exhausted.removeAll(keepingCapacity: true)
+        if !exhausted.isEmpty { exhausted.removeAll(keepingCapacity: true) }
         let looked = rows[row].looked
         let last = last ?? newest
         guard looked != last else { return }
@@ -314,7 +314,7 @@ final class LineupTable {
     /// - Returns: their alerts.
     func settle(_ row: Int, through last: NewsNumber) -> SettledAlerts {
         var alerts = SettledAlerts.none
-        exhausted.removeAll(keepingCapacity: true)
+        if !exhausted.isEmpty { exhausted.removeAll(keepingCapacity: true) }
         let looked = rows[row].looked
         guard looked != last else { return alerts }
         rows[row].looked = last

@@ -70,8 +70,8 @@ package final class AlertWords {
                 $0.keeper = number
                 kept.append($0)
             }
-            unsafe topics.append(topic)
         }
+        unsafe topics.append(contentsOf: shown.topics)
         payload.topics = unsafe start..<Int32(topics.count)
         if let alert {
             if alerts.last !== alert { alerts.append(alert) }

@@ -8,16 +8,21 @@ struct RowOrder {
     /// Is `true` when each position stands at its own place. Most lineups are in this order, and the array need not be restored for the next lineup.
     private var isPlain = true
 
+    /// Lets each topic stand at its own place.
+    @inline(__always)
+    mutating func stand(_ count: Int) {
+        guard !isPlain || positions.count != count else { return }
+        positions.removeAll(keepingCapacity: true)
+        positions.append(contentsOf: 0..<UInt8(truncatingIfNeeded: count))
+        isPlain = true
+    }
+
     /// - Parameters:
     ///   - count: number of topics, at most `AudienceKey.topicsMax`.
     ///   - scheduledAt: returns the time of the topic at a position (`SpotlightCandidate`).
     @inline(__always)
     mutating func sort(_ count: Int, scheduledAt: (Int) -> UInt32) {
-        if !isPlain || positions.count != count {
-            positions.removeAll(keepingCapacity: true)
-            positions.append(contentsOf: 0..<UInt8(truncatingIfNeeded: count))
-            isPlain = true
-        }
+        stand(count)
         // Lineups are small, and few rows stand elsewhere.
         for position in 0..<count {
             var place = position

@@ -9,7 +9,7 @@ import Synchronization
     package var ceiling: Int64
 
     /// Maximum by which a stamp may be ahead of the clock; devices drop later ones (spec §3.3, Apple staff).
-    package static let aheadMax: Int64 = 8 * 3600
+    @inlinable package static var aheadMax: Int64 { 8 * 3600 }
 
     /// Without a store, nothing is known of earlier stamps, and nothing will be of these.
     @usableFromInline package init(floor: Int64 = 0, ceiling: Int64 = .max) {
@@ -20,7 +20,7 @@ import Synchronization
 extension StampBounds {
     /// Maximum by which the least stamp may be ahead of the clock: the devices' limit, less the room that stamps of an activity with a state a second
     /// need.
-    package static let floorAheadMax: Int64 = 7 * 3600
+    @inlinable package static var floorAheadMax: Int64 { 7 * 3600 }
 
     /// Bounds of a process that begins behind another one. Nothing is reserved beyond the clock, so that processes that end at once put the next one
     /// no further ahead.
