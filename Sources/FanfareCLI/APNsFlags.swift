@@ -65,7 +65,7 @@ struct APNsFlags {
     }
 
     private static func reach(_ text: String) -> Duration? {
-        ReplayCommand.seconds(text).flatMap { $0 > .zero && $0 <= .seconds(3600) ? $0 : nil }
+        Duration(seconds: text).flatMap { $0 > .zero && $0 <= .seconds(3600) ? $0 : nil }
     }
 
     /// Returns the transport that the options ask for.

@@ -107,7 +107,7 @@ struct ReplayCommand {
     /// - Returns: the time limit; `.some(nil)` for no limit; `nil` for a text that is neither.
     private static func patience(_ text: String) -> Duration?? {
         if text == "never" { return .some(nil) }
-        return seconds(text).map(Optional.some)
+        return Duration(seconds: text).map(Optional.some)
     }
 
     private static func lineups(_ text: String) -> ClosedRange<Int>? {
@@ -116,12 +116,6 @@ struct ReplayCommand {
             1...64 ~= least, 1...64 ~= most
         else { return nil }
         return least...most
-    }
-
-    /// Reads seconds, up to a year, which is longer than any feed.
-    static func seconds(_ text: String) -> Duration? {
-        guard let seconds = Double(text), (0...31_536_000).contains(seconds) else { return nil }
-        return .seconds(seconds)
     }
 
     private var isLive: Bool { options.paths == ["-"] }

@@ -47,7 +47,7 @@ extension DecisionRecord {
     }
 }
 
-extension DecisionCore.TopicView {
+extension TopicView {
     /// Appends the topic as one line of a states file (NDJSON).
     package func write(to bytes: inout [UInt8]) {
         bytes.append(contentsOf: "{\"topic\":".utf8)

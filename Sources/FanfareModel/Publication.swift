@@ -147,19 +147,6 @@ package final class Alert: Sendable {
     }
 }
 
-/// Treatment of an activity that is about to reach eight hours while its topic continues (rule L1).
-package struct Expiry: Sendable, Hashable {
-    /// Renews the activity as a new one, if the engine can start it; otherwise it ends.
-    package var renews: Bool
-    /// Time at which the card leaves the Lock Screen after an end at eight hours.
-    package var dismissal: DismissalTime
-
-    package init(renews: Bool = false, dismissal: DismissalTime = .after(.seconds(1800))) {
-        self.renews = renews
-        self.dismissal = dismissal
-    }
-}
-
 /// A new version of a topic on its way to the fan-out, with everything that the fan-out knows of it. Immutable and shared by every shard.
 @usableFromInline package final class Publication: Sendable {
     @usableFromInline package enum Event: Sendable { case update, end }

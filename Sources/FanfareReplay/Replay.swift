@@ -397,7 +397,7 @@ extension Replay: EngineCoreDelegate {
         preview?.take(publications.map { .publish($0) }, isShown: false)
     }
 
-    func coreDidForget(_ topic: DecisionCore.TopicView) {
+    func coreDidForget(_ topic: TopicView) {
         liveAudience?.forget(topic.id)
         states.note(forgotten: topic)
     }

@@ -27,7 +27,7 @@ package struct TopicStory: Sendable {
 
     package private(set) var steps: [Step] = []
     /// The topic at the end of the story, or when it was forgotten; `nil` if the feed has no such topic.
-    package private(set) var end: DecisionCore.TopicView?
+    package private(set) var end: TopicView?
     /// Alert buckets at the end of the story.
     package private(set) var buckets: [AlertBucket] = []
     /// Time at which waiting changes are due; `nil` if none wait.

@@ -190,23 +190,3 @@ final class RunRecorder {
         return progress
     }
 }
-
-extension AlertCounts {
-    /// Alerts that were not sent, by reason.
-    var notSent: [Count] {
-        [
-            Count("alerts superseded", superseded), Count("alerts revoked", revoked), Count("alerts stale", stale),
-            Count("alerts silenced", silenced), Count("alerts limited", limited),
-        ].filter { $0.count > 0 }
-    }
-}
-
-extension PushCounts {
-    /// Answers by class, those that occurred.
-    var answers: [Count] {
-        [
-            Count("accepted", accepted), Count("dead", dead), Count("held", held), Count("throttled", throttled),
-            Count("failed", failed), Count("uncertain", uncertain), Count("notProcessed", notProcessed),
-        ].filter { $0.count > 0 }
-    }
-}

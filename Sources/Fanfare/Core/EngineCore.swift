@@ -96,7 +96,7 @@ package final class EngineCore {
     package var now: FeedTime { decisionCore.now }
     package var nextDeadline: FeedTime? { decisionCore.nextDeadline }
     var flushesUntil: FeedTime? { decisionCore.flushesUntil }
-    package var topics: some RandomAccessCollection<DecisionCore.TopicView> { decisionCore.topics }
+    package var topics: some RandomAccessCollection<TopicView> { decisionCore.topics }
 
     /// Returns a topic's state; `nil` if the topic is not remembered.
     func state(of topic: TopicID) -> TopicState? { decisionCore.topic(topic).map(TopicState.init) }

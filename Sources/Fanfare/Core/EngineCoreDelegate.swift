@@ -23,7 +23,7 @@ package protocol EngineCoreDelegate: AnyObject {
     ///   - publications: newest publication of each topic.
     func coreDidRestore(records: RecordCounts, _ publications: [Publication])
     /// - Parameter topic: the topic as it was when the core forgot it.
-    func coreDidForget(_ topic: DecisionCore.TopicView)
+    func coreDidForget(_ topic: TopicView)
     /// Called when the last activity of all shards has this publication or a newer one.
     ///
     /// - Parameter moment: `nil` if no activity lacked it.
@@ -65,7 +65,7 @@ extension EngineCoreDelegate {
     package func coreWillPublish(_ publication: Publication) {}
     package func coreDidDecide(_ decisions: [Decision]) {}
     package func coreDidRestore(records: RecordCounts, _ publications: [Publication]) {}
-    package func coreDidForget(_ topic: DecisionCore.TopicView) {}
+    package func coreDidForget(_ topic: TopicView) {}
     package func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?) {}
     package func coreDidComplete(_ completions: [TopicCompletion], app: Int) {}
     package func coreWillShowAgain() {}

@@ -20,7 +20,7 @@ public struct TopicState: Sendable, Hashable {
         self.contentState = contentState
     }
 
-    init(_ topic: DecisionCore.TopicView) {
+    init(_ topic: TopicView) {
         self.init(kind: topic.kind, version: topic.version, isEnded: topic.ended, contentState: topic.published)
     }
 }

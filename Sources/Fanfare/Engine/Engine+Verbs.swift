@@ -7,7 +7,8 @@ public import FanfareModel
 /// `.refused` for a command that the engine can never carry out. The engine has taken nothing if a verb throws, with one exception: with a store,
 /// `.stopped` may also mean that the store took nothing in time.
 ///
-/// A verb with an `IdempotencyKey` waits for the core in an engine without a store, too: its receipt says if it repeats another call.
+/// A verb with an `IdempotencyKey` waits for the core in an engine without a store, too: its receipt says if it repeats another call. While more
+/// calls with keys come than an engine remembers, such a verb may throw `.full`, and the first call of its key may have been taken.
 extension Engine {
     /// Hands in a feed event: `Command.ingest(_:key:)`.
     ///

@@ -199,7 +199,7 @@ final class EngineDriver: EngineCoreDelegate {
         if loading?.notesCompletions ?? false { store?.note(completions, app: app, of: core) }
     }
     func coreWillShowAgain() { if loading?.areStartsUnknown == false { voidAllCompletions() } }
-    func coreDidForget(_ topic: DecisionCore.TopicView) {
+    func coreDidForget(_ topic: TopicView) {
         let apps = max(1, core.apps.ids.count)
         store?.claims.change(isPressing: false) {
             for app in 0..<apps { $0.forget(CompletionKey(birth: topic.birth, app: app)) }

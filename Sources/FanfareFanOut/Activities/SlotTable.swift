@@ -117,9 +117,9 @@ struct SlotTable {
         count -= 1
     }
 
-    /// Makes room for that many slots in an empty table. A table with slots grows by small steps.
+    /// Makes room for that many slots in an empty table, unless it has that room. A table with slots grows by small steps.
     mutating func reserve(_ capacity: Int) {
-        guard count == 0 else { return }
+        guard count == 0, capacity * 4 > segments.reduce(0, { $0 + $1.size }) * 3 else { return }
         var (size, bits) = (SlotTable.sizeMin, 0)
         while capacity * 4 > size * 3 << bits {
             if size < SlotTable.segmentSizeMax || bits == SlotTable.bitsMax { size *= 2 } else { bits += 1 }

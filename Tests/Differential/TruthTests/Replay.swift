@@ -13,7 +13,7 @@ struct Replay {
     /// - Parameter observe: called after each event with its topic as it stands then.
     init(
         _ paths: [String], options: FeedOptions = FeedOptions(),
-        observe: (FeedEvent, DecisionCore.TopicView) throws -> Void = { _, _ in }
+        observe: (FeedEvent, TopicView) throws -> Void = { _, _ in }
     ) throws {
         let feed = try Feed(paths: paths, options: options)
         while let (now, item) = feed.next() {
@@ -35,7 +35,7 @@ struct Replay {
         decisions.compactMap { if case .record(let record) = $0 { record } else { nil } }
     }
 
-    func topic(_ id: String) throws -> DecisionCore.TopicView {
+    func topic(_ id: String) throws -> TopicView {
         try #require(core.topic(TopicID(id)), "no topic \(id)")
     }
 

@@ -39,7 +39,7 @@ struct TransitTruthTests {
         let facts: NYCT = try Recordings.facts("nyct-gtfsrt/facts.json")
         let series = try #require(facts.series.first)
         let lastSeen = Dictionary(uniqueKeysWithValues: series.trips.map { ($0.topic, FeedTime(seconds: $0.lastSeen)) })
-        var thenShown: [String: DecisionCore.TopicView] = [:]
+        var thenShown: [String: TopicView] = [:]
         let replay = try Replay([Recordings.path("nyct-gtfsrt")]) { event, topic in
             if lastSeen[topic.id.rawValue] == event.at { thenShown[topic.id.rawValue] = topic }
         }

@@ -316,6 +316,11 @@ import Testing
         lives.history.settlements[1] = .init(life: 2, asked: 27, acknowledged: 28, nanoseconds: 70_500_000_000)
         let late = lives.findings().violations.map(\.text)
         #expect(late.isEmpty, "\(late)")
+        // An app that was never away is served at once, however long a life lasts.
+        lives.history.settlements[0] = .init(life: 1, asked: 24, acknowledged: 25, nanoseconds: 45_500_000_000)
+        lives.record.pushes[0].removeLast()
+        let lost = lives.findings().violations.map(\.text)
+        #expect(lost.count == 1 && lost[0].contains("at the end the card should show"), "\(lost)")
     }
 
     @Test func alertsOfAnAbsenceAreCountedAndComeOnceAtMost() {

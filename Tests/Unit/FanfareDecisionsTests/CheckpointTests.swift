@@ -30,7 +30,7 @@ import Testing
             + " \(it.state.highlight ?? 0..<0) \(it.state.deepLink ?? 0..<0) \(it.state.highlightSizeMax)"
     }
 
-    static func describe(_ topic: DecisionCore.TopicView) -> String {
+    static func describe(_ topic: TopicView) -> String {
         "\(topic.id) \(topic.birth) \(topic.kind) \(topic.version) \(topic.ended) \(topic.state) \(String(describing: topic.published))"
     }
 

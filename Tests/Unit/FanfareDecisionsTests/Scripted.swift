@@ -36,7 +36,7 @@ struct Scripted {
     }
     var log: String { decisionLog(decisions) }
 
-    func topic(_ id: String) -> DecisionCore.TopicView? { core.topics.first { $0.id.rawValue == id } }
+    func topic(_ id: String) -> TopicView? { core.topics.first { $0.id.rawValue == id } }
     func state(_ id: String, _ key: String) -> JSONValue? { topic(id)?.state[key] }
 }
 

@@ -62,6 +62,13 @@ import Testing
         #expect(table.longestSegment == 16 && table.find(ActivityID(7), in: activities) == ActivitySlot(0))
     }
 
+    @Test func theGreaterOfTwoReservationsHolds() {
+        var table = SlotTable()
+        table.reserve(100_000)
+        table.reserve(16)
+        #expect(table.longestSegment == SlotTable.segmentSizeMax)
+    }
+
     @Test func aSlotThatIsNotFoundByItsIDIsAViolation() {
         var activities = (0..<UInt64(10)).map { Activity(id: ActivityID($0)) }
         var table = SlotTable()

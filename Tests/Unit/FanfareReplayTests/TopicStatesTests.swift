@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct TopicStatesTests {
     /// Topics of these numbers, in the order in which they began.
-    private func topics(_ numbers: ClosedRange<Int>) -> [DecisionCore.TopicView] {
+    private func topics(_ numbers: ClosedRange<Int>) -> [TopicView] {
         var core = DecisionCore(rules: .builtIn, isLive: false)
         var decisions: [Decision] = []
         let now = FeedTime(seconds: 1_790_000_000)

@@ -207,7 +207,7 @@ final class CrashLife: EngineCoreDelegate {
     func coreDidLearn(_ fate: ActivityFate, of activity: ActivityID) { onFate?(fate, activity) }
     func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
     func coreWillShowAgain() { if !loading.areStartsUnknown { disk.change { $0.void() } } }
-    func coreDidForget(_ topic: DecisionCore.TopicView) {
+    func coreDidForget(_ topic: TopicView) {
         for app in core.apps.indices { disk.change { $0.forget(CompletionKey(birth: topic.birth, app: app)) } }
     }
 }

@@ -161,7 +161,8 @@ package struct History {
     func mayLackEnd(of topic: Int, on card: Int) -> Bool {
         guard let end = topics[topic].end, let acknowledged = end.acknowledged, let life = end.life,
             lives.indices.contains(life),
-            let arrived = settlements.first(where: { $0.asked > acknowledged && serves(card, in: $0.life) })
+            let arrived = settlements.first(where: { $0.asked > acknowledged && serves(card, in: $0.life) }),
+            arrived.life >= life, (life...arrived.life).contains(where: { !serves(card, in: $0) })
         else { return false }
         // Log time, by which the engine forgets, may catch up with the clock meanwhile: half of the time is certain.
         let remembered = Int64(Program.forgetAfterSeconds) * 1_000_000_000 / 2
