@@ -119,9 +119,10 @@ struct SlotTable {
 
     /// Makes room for that many slots in an empty table, unless it has that room. A table with slots grows by small steps.
     mutating func reserve(_ capacity: Int) {
-        guard count == 0, capacity * 4 > segments.reduce(0, { $0 + $1.size }) * 3 else { return }
+        guard count == 0, capacity * 3 > segments.reduce(0, { $0 + $1.size }) * 2 else { return }
         var (size, bits) = (SlotTable.sizeMin, 0)
-        while capacity * 4 > size * 3 << bits {
+        // Ids come and go, and a segment that is full at times would split: a third stays free, some deviations more than chance fills.
+        while capacity * 3 > size * 2 << bits {
             if size < SlotTable.segmentSizeMax || bits == SlotTable.bitsMax { size *= 2 } else { bits += 1 }
         }
         // The segments share one array until each of them gets its first slot.

@@ -353,7 +353,9 @@ final class Audience: LaneMember {
     }
 
     /// Notes that a member with a queued visit has left.
-    func abandonVisit(isWanted: (ActivitySlot) -> Bool) { revisits.abandon(isWanted: isWanted) }
+    func abandonVisit(isWanted: (ActivitySlot) -> Bool, isUrgent: (ActivitySlot) -> Bool) {
+        revisits.abandon(isWanted: isWanted, isUrgent: isUrgent)
+    }
 
     /// Returns the next members under the cursor, at most `limit`, and no more than can be visited in one lane.
     func nextOfSweep(limit: Int) -> ArraySlice<ActivitySlot> {

@@ -3,8 +3,7 @@ struct Revisits {
     private(set) var prompt = VisitQueue()
     /// Members that have failures; they come after all others.
     private(set) var late = VisitQueue()
-    /// Number of members in `prompt` that still lack an alert. It may include a few that have left since, but is 0 for
-    /// an empty queue.
+    /// Number of members in `prompt` that still lack an alert. It may include members that have left, until their entries are removed.
     private var urgent = 0
 
     var isEmpty: Bool { prompt.isEmpty && late.isEmpty }
@@ -35,9 +34,10 @@ struct Revisits {
     mutating func drawNext(by random: UInt64) { prompt.drawFirst(by: random) }
 
     /// Notes that a member in a queue has left.
-    mutating func abandon(isWanted: (ActivitySlot) -> Bool) {
-        prompt.abandon(isWanted: isWanted)
-        if prompt.isEmpty { urgent = 0 }
+    ///
+    /// - Parameter isUrgent: returns whether a member in `prompt` still lacks an alert.
+    mutating func abandon(isWanted: (ActivitySlot) -> Bool, isUrgent: (ActivitySlot) -> Bool) {
+        if prompt.abandon(isWanted: isWanted) { urgent = prompt.entries.count(where: isUrgent) }
         late.abandon(isWanted: isWanted)
     }
 

@@ -22,18 +22,24 @@ struct VisitQueue {
     /// Makes any entry the first one.
     mutating func drawFirst(by random: UInt64) { queue.drawFirst(by: random) }
 
+    /// The activities of all entries, the first one first.
+    var entries: [ActivitySlot] { queue.elements }
+
     // For checks.
     /// The activities that have an entry.
     var slots: Set<ActivitySlot> { Set(queue.elements) }
 
     /// Notes that an activity that may have an entry here goes elsewhere. Such entries are removed when they may be half of the queue, so
     /// that activities that come and go while nothing is served do not accumulate.
-    mutating func abandon(isWanted: (ActivitySlot) -> Bool) {
+    ///
+    /// - Returns: whether entries were removed.
+    @discardableResult mutating func abandon(isWanted: (ActivitySlot) -> Bool) -> Bool {
         abandoned += 1
-        guard abandoned > 16, abandoned * 2 > queue.count else { return }
+        guard abandoned > 16, abandoned * 2 > queue.count else { return false }
         var seen: Set<ActivitySlot> = []
         let wanted = queue.elements.filter { isWanted($0) && seen.insert($0).inserted }
         queue = Queue(wanted)
         abandoned = 0
+        return true
     }
 }

@@ -139,9 +139,8 @@ import FanfareQueues
     private func loadTopicStates(of row: Int, at moment: Moment) {
         let links = lineups.links(of: row)
         // Most lineups have as many topics as the one before, so no element is appended, and the array is checked once.
-        if topicStates.count != links.count {
-            topicStates = Array(repeating: SpotlightCandidate(.gone), count: links.count)
-        }
+        if topicStates.count > links.count { topicStates.removeLast(topicStates.count - links.count) }
+        while topicStates.count < links.count { topicStates.append(SpotlightCandidate(.gone)) }
         var states = topicStates.mutableSpan
         for position in states.indices {
             let topic = lineups.topic(ofLink: links.lowerBound + position)

@@ -27,11 +27,19 @@ struct SelectionIndex {
 
     /// Inserts a row, whose selection must not be in the table.
     ///
-    /// - Parameter hash: returns the hash of a row's selection.
-    mutating func insert(_ row: Int, hash: (Int) -> UInt64) {
+    /// - Parameters:
+    ///   - rows: the places of all rows, of which `hash` reads one after the other when the table grows: reading them in the order of the
+    ///     buckets would miss the caches.
+    ///   - hash: returns the hash of a row's selection; `nil` for a place without a row.
+    mutating func insert(_ row: Int, rows: Range<Int>, hash: (Int) -> UInt64?) {
+        if (count + 1) * 4 > buckets.count * 3 {
+            buckets = Array(repeating: 0, count: buckets.count * 2)
+            for other in rows where other != row {
+                if let hash = hash(other) { place(other, hash) }
+            }
+        }
         count += 1
-        if count * 4 > buckets.count * 3 { grow(hash) }
-        place(row, hash(row))
+        if let hash = hash(row) { place(row, hash) }
     }
 
     /// Removes a row. Rows that it displaced move back, as in `SlotTable`.
@@ -60,11 +68,5 @@ struct SelectionIndex {
         var bucket = home(hash)
         while buckets[bucket] != 0 { bucket = (bucket + 1) & (buckets.count - 1) }
         buckets[bucket] = UInt32(row) + 1
-    }
-
-    private mutating func grow(_ hash: (Int) -> UInt64) {
-        let old = buckets
-        buckets = Array(repeating: 0, count: old.count * 2)
-        for bucket in old where bucket != 0 { place(Int(bucket) - 1, hash(Int(bucket) - 1)) }
     }
 }

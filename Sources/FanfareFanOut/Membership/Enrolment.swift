@@ -59,6 +59,8 @@ final class Enrolment {
         if activity.flags.contains(.queued) {
             audience.abandonVisit {
                 membership.store[$0].flags.contains(.queued) && membership.store[$0].audience == activity.audience
+            } isUrgent: {
+                membership.missesAlert($0, of: audience)
             }
         }
         membership.audiences.noteLoss(at: activity.audience)

@@ -43,7 +43,13 @@ import Testing
                 queued[slot] = isUrgent && !isLate
             case 3..<6:
                 guard queued.removeValue(forKey: slot) != nil else { continue }
-                revisits.abandon { queued[$0] != nil }
+                let before = revisits.prompt.count
+                revisits.abandon(isWanted: { queued[$0] != nil }, isUrgent: { queued[$0] == true })
+                let isCompact = revisits.prompt.count < before
+                guard !isCompact || revisits.awaitsAlert == queued.values.contains(true) else {
+                    Issue.record("seed \(seed), step \(step): members that have left are awaited")
+                    return
+                }
             case 6:
                 let next = revisits.nextPrompt { queued[$0] == true }
                 if let next { queued[next] = nil }
@@ -62,10 +68,20 @@ import Testing
     @Test func anAlertIsNotAwaitedOnceTheMembersThatLackItHaveLeft() {
         var revisits = Revisits()
         for index in UInt32(0)..<17 { revisits.append(slot(index), isUrgent: true, isLate: false) }
-        for _ in 0..<17 { revisits.abandon { _ in false } }
+        for _ in 0..<17 { revisits.abandon(isWanted: { _ in false }, isUrgent: { _ in true }) }
         #expect(revisits.isEmpty && revisits.violation() == nil)
         revisits.append(slot(20), isUrgent: false, isLate: false)
         #expect(!revisits.awaitsAlert)
+    }
+
+    /// Members without an alert stay in the queue.
+    @Test func anAlertIsNotAwaitedForMembersThatHaveLeftBesideOthers() {
+        var revisits = Revisits()
+        for index in UInt32(0)..<38 { revisits.append(slot(index), isUrgent: index < 20, isLate: false) }
+        for _ in 0..<20 {
+            revisits.abandon(isWanted: { $0.rawValue >= 20 }, isUrgent: { $0.rawValue < 20 })
+        }
+        #expect(revisits.prompt.count == 18 && !revisits.awaitsAlert)
     }
 
     @Test func lateMemberIsNeverUrgent() {

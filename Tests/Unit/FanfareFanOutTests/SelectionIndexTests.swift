@@ -15,7 +15,7 @@ import Testing
             if rows.remove(row) != nil {
                 index.remove(row) { hashes[$0] }
             } else {
-                index.insert(row) { hashes[$0] }
+                index.insert(row, rows: 0..<400) { rows.contains($0) || $0 == row ? hashes[$0] : nil }
                 rows.insert(row)
             }
         }
