@@ -14,7 +14,7 @@ import Testing
 
     /// Some providers number by unsigned hashes.
     @Test(arguments: ["9223372036854775808", "18446744073709551615"]) func anIDMayHaveSixtyFourBits(id: String) throws {
-        let event = try #require(decode(#"{"topic":"t","at":1,"id":\#(id),"set":{"a":1}}\n"#).first?.event)
+        let event = try #require(decode(#"{"topic":"t","at":1,"id":\#(id),"set":{"a":1}}"#).first?.event)
         #expect(event.id == id)
     }
 
