@@ -53,7 +53,10 @@ struct LogCommand {
             case .skip(let position): return try skip(position)
             case .trim: return try trim()
             }
-        } catch let error as LogError { throw UsageError("\(error)") }
+        } catch let error as LogError {
+            Console.complain("fanfare log: \(error)")
+            return .incomplete
+        }
     }
 
     private func open() throws(LogError) -> LMDBLog { try LMDBLog(folder: folder, isReadOnly: true) }
@@ -110,7 +113,7 @@ struct LogCommand {
             let loss = "; after a restart, alerts that had not reached everybody reach nobody else"
             faults.append("\(error)\(error.cause == .damaged ? loss : "")")
         }
-        try Console.print(tally.text)
+        try Console.print(tally.text(faults: faults.count))
         for fault in faults { Console.complain("fanfare log: \(fault)") }
         return faults.isEmpty ? .done : .incomplete
     }
@@ -133,7 +136,8 @@ struct LogCommand {
           trim             removes all entries before the newest checkpoint, also those that a running process keeps in case
                            that one is damaged. Stop the process first. `mdb_copy -c` makes a copy without the room
 
-        Exit status: 0 good; 1 an entry is damaged or missing; 2 usage.
+        Exit status: 0 good; 1 something is damaged or missing, or the store cannot be opened, because it is damaged, missing, of
+        a newer release or in use; 2 usage.
 
         examples:
           fanfare log check store
@@ -144,7 +148,7 @@ struct LogCommand {
 }
 
 /// Number of a log's entries by kind.
-private struct LogTally {
+struct LogTally {
     private(set) var entries = 0
     private var skipped = 0
     private var kinds: [String: Int] = [:]
@@ -185,7 +189,10 @@ private struct LogTally {
         times = (times?.first ?? entry.now, entry.now)
     }
 
-    var text: String {
+    /// Returns the line about a log each entry of which is good.
+    ///
+    /// - Parameter faults: number of faults beside the entries: of checkpoints, claims and completions.
+    func text(faults: Int) -> String {
         let parts = kinds.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.grouped)" }
         let span = times.map { "; from \($0.first) to \($0.last)" } ?? ""
         let aside = skipped == 0 ? "" : "; \(skipped.grouped) set aside"
@@ -193,7 +200,8 @@ private struct LogTally {
         let restarts = checkpoints.isEmpty ? "" : "; a checkpoint of entry \(positions)"
         let beside = claims.map { "; claims \($0.claims.grouped), completions \($0.completions.grouped)" } ?? ""
         let counted = "\(entries.grouped) entries (\(parts.joined(separator: ", ")))"
-        return "good: \(counted)\(span)\(aside)\(restarts)\(beside)\n"
+        let verdict = faults == 0 ? "good" : "faulty, \(faults.counted("fault")) beside good entries"
+        return "\(verdict): \(counted)\(span)\(aside)\(restarts)\(beside)\n"
     }
 }
 

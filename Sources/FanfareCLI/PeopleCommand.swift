@@ -50,24 +50,26 @@ struct PeopleCommand {
     }
 
     func run() throws -> ExitStatus {
-        switch task {
-        case .import: try importCards()
-        case .export: try export()
-        case .stats: try stats()
-        case .prune: try prune()
-        case .check: try check()
-        case .forget: try forget()
+        do {
+            switch task {
+            case .import: return try importCards()
+            case .export: return try export()
+            case .stats: return try stats()
+            case .prune: return try prune()
+            case .check: return try check()
+            case .forget: return try forget()
+            }
+        } catch let error as LogError {
+            return complain(error)
         }
     }
 
-    private func open(isReadOnly: Bool) throws(UsageError) -> LMDBPeopleStore {
-        do throws(LogError) { return try LMDBPeopleStore(store: folder, isReadOnly: isReadOnly) } catch {
-            throw UsageError("\(error)")
-        }
+    private func open(isReadOnly: Bool) throws(LogError) -> LMDBPeopleStore {
+        try LMDBPeopleStore(store: folder, isReadOnly: isReadOnly)
     }
 
     /// Opens people that exist, for changing them.
-    private func openForChange() throws(UsageError) -> LMDBPeopleStore {
+    private func openForChange() throws(LogError) -> LMDBPeopleStore {
         _ = try open(isReadOnly: true)
         return try open(isReadOnly: false)
     }
@@ -262,7 +264,11 @@ struct PeopleCommand {
           forget           removes the cards of subscribers, by their ids in the file
           --activity ID    removes the cards of an activity; may be repeated
 
-        Exit status: 0 good; 1 lines were left out, a row is damaged, or something could not be written; 2 usage.
+        Stop the process that uses the store before `import`, `prune` and `forget`; `export`, `stats` and `check` may run beside it.
+        To remove a person while an engine runs, call its `unfollow`, which also ends the card on the phone.
+
+        Exit status: 0 good; 1 lines were left out, a row is damaged, something could not be written, or the store cannot be opened,
+        because it is damaged, missing, of a newer release or in use; 2 usage.
 
         examples:
           fanfare people import store subscribers.txt

@@ -29,6 +29,7 @@ extension ReplaySummary {
                 "revoked": .int(Int64(alerts.revoked)), "stale": .int(Int64(alerts.stale)),
                 "uncertain": .int(Int64(alerts.uncertain)), "refused": .int(Int64(alerts.refused)),
                 "silenced": .int(Int64(alerts.silenced)), "limited": .int(Int64(alerts.limited)),
+                "unclaimed": .int(Int64(alerts.unclaimed)),
             ],
             "pushes": [
                 "sent": .int(Int64(pushes.sent)),

@@ -98,6 +98,7 @@ package final class Shard: DeliverySource {
         var (pushes, alerts) = (completions.outcomes, missedAlerts.counts)
         (pushes.sent, pushes.downgradedToLowPriority) = (sender.sent, sender.downgraded)
         alerts.superseded += lineupPublisher.superseded
+        alerts.unclaimed = sender.claims.unclaimed
         // Lineups whose state is in rows are owed the news that they have not looked at. They look at the news of a push in flight when it is
         // answered.
         let unexamined = min(membership.counts.inLineups, membership.lineups.countLookers())

@@ -89,6 +89,8 @@ struct AlertSelection {
     /// Further alerts. Mostly there are none, and the empty array allocates nothing.
     var additional: [Int] = []
 
+    var count: Int { 1 + additional.count }
+
     func contains(_ index: Int) -> Bool { index == lead || additional.contains(index) }
 }
 

@@ -6,6 +6,8 @@ final class AlertClaims {
     private let reporter: FeedbackReporter
     private let membership: Membership
     let roomTurn = RoomTurn()
+    /// Number of alerts that have left for activities without their claims.
+    @safe @exclusivity(unchecked) private(set) var unclaimed = 0
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -34,7 +36,7 @@ final class AlertClaims {
     func admit(_ alerts: [IssuedAlert], toMemberOf row: Int, at moment: Moment) -> Bool {
         guard membership.claims.isKept, let fresh = FreshAlerts(alerts, at: moment) else { return true }
         let slot = membership.lineups[lone: row].member
-        let first = alerts.reduce(0) { max($0, $1.claimedFrom) }
+        let first = AlertClaims.firstTicket(of: alerts)
         if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(fresh, at: moment) { return true }
         // A visit for another reason may name a row that waits for room. The row's first entry then ends no wait.
         var isNew = !membership.lineups[lone: row].flags.contains(.awaitsClaim)
@@ -112,12 +114,17 @@ final class AlertClaims {
         let first: UInt64
     }
 
+    /// Returns the alerts that a carrier's next push may have.
+    private func issues(of slot: ActivitySlot, in audience: Audience) -> [IssuedAlert] {
+        let missed = audience.alerts.missed(after: membership.store[slot].alerted).map(\.issue)
+        return (membership.carriedAlerts[slot]?.pending.map(\.issue) ?? []) + missed
+    }
+
     /// Returns the claim that a carrier needs for its visit; `nil` for none.
     private func need(of slot: ActivitySlot, in audience: Audience, at moment: Moment) -> Need? {
-        let missed = audience.alerts.missed(after: membership.store[slot].alerted).map(\.issue)
-        let issues = (membership.carriedAlerts[slot]?.pending.map(\.issue) ?? []) + missed
+        let issues = issues(of: slot, in: audience)
         guard let alerts = FreshAlerts(issues, at: moment) else { return nil }
-        let first = issues.reduce(1) { max($0, $1.claimedFrom) }
+        let first = max(1, AlertClaims.firstTicket(of: issues))
         if membership.claims.isClaimed(slot, since: first) || leaveUnclaimed(alerts, at: moment) { return nil }
         return Need(alerts: alerts, first: first)
     }
@@ -158,6 +165,36 @@ final class AlertClaims {
         membership.claims.claim(alerts, for: [slot], since: audience.claimFront.firstTicket) { _ in true }
         return .waits
     }
+
+    // MARK: Alerts without claims
+
+    /// Returns the ticket from which on a claim covers these alerts; 0 for no alerts.
+    private static func firstTicket(of alerts: [IssuedAlert]) -> UInt64 {
+        alerts.reduce(0) { max($0, $1.claimedFrom) }
+    }
+
+    /// Counts the alerts of a push that leaves without claims, because the store has not answered for too long.
+    func noteSent(
+        _ selection: AlertSelection?, to slots: ArraySlice<ActivitySlot>, of audience: Audience, at moment: Moment
+    ) {
+        guard membership.claims.isOverdue(at: moment.monotonic), let selection, let slot = slots.first else { return }
+        let first =
+            carries(slot)
+            ? max(1, AlertClaims.firstTicket(of: issues(of: slot, in: audience))) : audience.claimFront.firstTicket
+        for slot in slots where !membership.claims.isClaimed(slot, since: first) { unclaimed += selection.count }
+    }
+
+    /// Counts the alerts of a push to the member of a lineup whose state is in its row.
+    ///
+    /// - Parameter alerts: the alerts that are new to the lineup, from which the push's were selected.
+    func noteSent(_ selection: AlertSelection?, of alerts: [IssuedAlert], to slot: ActivitySlot, at moment: Moment) {
+        guard membership.claims.isOverdue(at: moment.monotonic), let selection,
+            !membership.claims.isClaimed(slot, since: AlertClaims.firstTicket(of: alerts))
+        else { return }
+        unclaimed += selection.count
+    }
+
+    // MARK: Waits
 
     /// Returns whether the activity waits for a claim, its own or that of an earlier member of the sweep.
     func awaits(_ slot: ActivitySlot) -> Bool {

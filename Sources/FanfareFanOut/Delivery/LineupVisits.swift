@@ -374,6 +374,7 @@ import FanfareQueues
                 stamp: UInt32(clamping: stamp), budgetUse: left),
             to: slot, into: &batch)
         sender.noteSent(pushRequest, decision)
+        claims.noteSent(request.selection, of: newAlerts, to: slot, at: moment)
         if membership.lanes.served < Lane.last {
             reporter.freshness.noteLaneDelay(
                 now.nanoseconds(since: dueSince), lane: membership.lanes.served, of: freshness)

@@ -126,13 +126,14 @@ final class PushSender {
             minute: minute)
         let count = send(push, to: isFarAhead ? slots.prefix(1) : slots, into: &batch)
         if decision.priority < pushRequest.priority { downgraded += count }
-        audience.noteSent(count)
+        if attempt.isSent { claims.noteSent(request.selection, to: slots.prefix(count), of: audience, at: moment) }
         noteSent(count, having: activity.delivered, of: audience, at: moment)
         return count
     }
 
-    /// Records the freshness of pushes of an audience's newest version to members that had the same version before.
+    /// Records pushes of an audience's newest version, and their freshness, to members that had the same version before.
     private func noteSent(_ count: Int, having delivered: UInt32, of audience: Audience, at moment: Moment) {
+        audience.noteSent(count)
         let now = moment.monotonic
         if let dueSince = audience.takeDueSince(), membership.lanes.served < Lane.last {
             reporter.freshness.noteLaneDelay(

@@ -1,4 +1,4 @@
-/// Alerts by outcome. Each pair of alert and activity is counted once, when the push that settled it has been answered.
+/// Alerts by outcome. Each pair of alert and activity is counted once, when the push that settled it has been answered. `unclaimed` is no outcome.
 public struct AlertCounts: Sendable, Equatable {
     /// Alerts accepted by the service with the push that carried them.
     public var accepted: Int
@@ -16,6 +16,9 @@ public struct AlertCounts: Sendable, Equatable {
     public var silenced: Int
     /// Alerts left out because the activity had reached its limits; the update left silently.
     public var limited: Int
+    /// Alerts that left without a claim, because the store had not answered for two seconds. A crash before its answer may repeat them. They are
+    /// counted when their push leaves, once for each push, and by their outcome as well.
+    public var unclaimed: Int
 }
 
 // The initialiser is in an extension, so that the memberwise one remains, and no count has a default value: without a value for a new count,
@@ -25,7 +28,8 @@ extension AlertCounts {
     /// Creates counts of zero.
     public init() {
         self.init(
-            accepted: 0, superseded: 0, revoked: 0, stale: 0, uncertain: 0, refused: 0, silenced: 0, limited: 0)
+            accepted: 0, superseded: 0, revoked: 0, stale: 0, uncertain: 0, refused: 0, silenced: 0, limited: 0,
+            unclaimed: 0)
     }
 
     static func + (a: AlertCounts, b: AlertCounts) -> AlertCounts {
@@ -33,6 +37,6 @@ extension AlertCounts {
         return AlertCounts(
             accepted: sum(\.accepted), superseded: sum(\.superseded), revoked: sum(\.revoked),
             stale: sum(\.stale), uncertain: sum(\.uncertain), refused: sum(\.refused),
-            silenced: sum(\.silenced), limited: sum(\.limited))
+            silenced: sum(\.silenced), limited: sum(\.limited), unclaimed: sum(\.unclaimed))
     }
 }

@@ -62,4 +62,12 @@ import Testing
         let cards = [card("old", hours: 13), card("given up", .starting, hours: 7 * 24 + 1)]
         #expect(try remaining(of: cards, ["--before", "2020-01-01T00:00:00Z"]) == ["old", "given up"])
     }
+
+    @Test func aMissingOrDamagedStoreIsNoFaultOfTheCommandLine() throws {
+        #expect(try PeopleCommand(["stats", folder]).run() == .incomplete)
+        try FileManager.default.createDirectory(atPath: folder + "/people", withIntermediateDirectories: true)
+        try Data(repeating: 7, count: 1 << 16).write(to: URL(fileURLWithPath: folder + "/people/data.mdb"))
+        #expect(try PeopleCommand(["check", folder]).run() == .incomplete)
+        #expect(throws: UsageError.self) { try PeopleCommand(["check"]) }
+    }
 }

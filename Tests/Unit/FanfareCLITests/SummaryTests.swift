@@ -132,12 +132,13 @@ import Testing
         summary.counts.alerts.accepted = 5000
         summary.counts.alerts.superseded = 3
         summary.counts.alerts.refused = 2
+        summary.counts.alerts.unclaimed = 4
         #expect(summary.text.contains("\nalerts             5,000 accepted, 3 superseded, 2 refused\n"))
         let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
         #expect(
             object["activityAlerts"] as? [String: Int] == [
                 "accepted": 5000, "superseded": 3, "revoked": 0, "stale": 0, "uncertain": 0, "refused": 2,
-                "silenced": 0, "limited": 0,
+                "silenced": 0, "limited": 0, "unclaimed": 4,
             ])
     }
 

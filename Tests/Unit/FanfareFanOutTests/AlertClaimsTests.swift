@@ -95,6 +95,25 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
+    @Test func eachAlertThatLeavesWithoutItsClaimIsCounted() throws {
+        let stage = Self.stage(members: 3)
+        stage.publish(2, alert: "goal")
+        #expect(stage.pull().isEmpty && stage.shard.statistics.alerts.unclaimed == 0)
+        let request = try #require(stage.claims().last)
+        stage.pass(.milliseconds(2001))
+        #expect(stage.settle().count == 3)
+        #expect(stage.shard.statistics.alerts.unclaimed == 3)
+        stage.pass(seconds: 1)
+        stage.publish(3)
+        #expect(stage.settle().count == 3)
+        #expect(stage.shard.statistics.alerts.unclaimed == 3, "a silent version has no alert")
+        stage.confirm(request.ticket)
+        stage.pass(seconds: 1)
+        stage.publish(4, alert: "second")
+        let (told, _) = Self.run(stage)
+        #expect(told == 3 && stage.shard.statistics.alerts.unclaimed == 3)
+    }
+
     @Test func aLineupOfOneMemberWaitsForItsClaim() throws {
         let stage = Self.stage(members: 0)
         let (id, other) = (ActivityID(hashing: "lineup"), TopicID("other"))

@@ -221,6 +221,7 @@ import Testing
         service.publish(alert: "second")
         service.run()
         #expect(service.told(of: "second") == Set(0..<10))
+        #expect(service.shard.statistics.alerts.unclaimed == 20)
         #expect(Self.requests(service).count == 1, "requests do not pile up")
         service.apply(.claimed(1))
         // What left without a claim is claimed for everybody, so that a restart later on does not repeat it.
@@ -231,6 +232,7 @@ import Testing
         #expect(service.turn() == 0)
         _ = Self.runWithStore(service)
         #expect(service.told(of: "third") == Set(0..<10))
+        #expect(service.shard.statistics.alerts.unclaimed == 20)
     }
 
     /// An activity whose push failed has its claim, and gets a newer alert only with a newer one.

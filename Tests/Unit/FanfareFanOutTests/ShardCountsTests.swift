@@ -11,11 +11,11 @@ import Testing
             uncertain: times(7), notProcessed: times(8), downgradedToLowPriority: times(9))
         let alerts = AlertCounts(
             accepted: times(10), superseded: times(11), revoked: times(12), stale: times(13), uncertain: times(14),
-            refused: times(15), silenced: times(16), limited: times(17))
+            refused: times(15), silenced: times(16), limited: times(17), unclaimed: times(18))
         return ShardCounts(
-            pushes: pushes, alerts: alerts, activities: times(18),
-            lineups: LineupCounts(activities: times(19), distinct: times(20)), tokenless: times(21),
-            owed: times(22), refused: times(23), transport: transport(times(24)))
+            pushes: pushes, alerts: alerts, activities: times(19),
+            lineups: LineupCounts(activities: times(20), distinct: times(21)), tokenless: times(22),
+            owed: times(23), refused: times(24), transport: transport(times(25)))
     }
 
     private static func transport(_ number: Int) -> TransportFigures {
