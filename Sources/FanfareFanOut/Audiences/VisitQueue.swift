@@ -23,7 +23,7 @@ struct VisitQueue {
     mutating func drawFirst(by random: UInt64) { queue.drawFirst(by: random) }
 
     /// The activities of all entries, the first one first.
-    var entries: [ActivitySlot] { queue.elements }
+    var entries: ArraySlice<ActivitySlot> { queue.elements }
 
     // For checks.
     /// The activities that have an entry.

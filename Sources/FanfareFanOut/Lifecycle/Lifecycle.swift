@@ -287,7 +287,7 @@ final class Lifecycle {
     func abandonDeparture(_ slot: ActivitySlot) {
         guard membership.store[slot].flags.contains(.queued) else { return }
         membership.store[slot].flags.remove(.queued)
-        departures.abandonVisit(isWanted: isDeparting)
+        departures.abandonVisit(isWanted: isDeparting, isUrgent: { _ in false })
     }
 
     func nextDeparture() -> ActivitySlot? {
