@@ -2,7 +2,7 @@ import Fanfare
 import FanfareLoop
 import FanfareModel
 
-/// Goals of one topic that all people have in lineups of their own, beside other topics. Each goal begins when everybody has been told of the last one.
+/// Goals of one topic, which all people have in lineups of their own. Each goal begins when everybody has been told of the one before.
 enum LineupGoals {
     /// The rules of `Sweeps`, by which no alert waits for another one.
     private static var options: Engine.Options {
