@@ -7,8 +7,8 @@ import Glibc
 
 /// Different lineups of five topics with one activity each, so that lineups share only the encoded topics.
 enum Lineups {
-    private static let topics = 100
-    private static let size = 5
+    private static let topics = LineupSelection.topics
+    private static let size = LineupSelection.size
     private static let batchMax = 1024
     private static let rounds = 5
 
@@ -123,8 +123,6 @@ enum Lineups {
 /// One shard; every lineup has the first topic, in which goals happen, and others drawn at random.
 private struct LineupFleet: ~Copyable {
     static let tokenBytes = 80
-    /// Number of selections of five topics that `init` makes.
-    static let selections = 99 * 32 * 32 * 32
     private let shard: Shard
     private var moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 1_000_000_000)
     private var serial: UInt64 = 0
@@ -147,20 +145,10 @@ private struct LineupFleet: ~Copyable {
             serial += 1
             shard.apply(.publish(LineupFleet.publication(topic: topic, score: 0, serial: serial)), at: moment)
         }
-        precondition(topics == 100 && size == 5 && lineups <= LineupFleet.selections)
+        precondition(
+            topics == LineupSelection.topics && size == LineupSelection.size && lineups <= LineupSelection.count)
         for number in 0..<lineups {
-            // No two are alike, and nothing has to be remembered, which would count as the lineups' memory: the digits of a number are the second
-            // topic and the distances to the others. The factor shuffles the numbers.
-            var rest = number &* 1_000_003 % LineupFleet.selections
-            var next = rest % 99
-            rest /= 99
-            var chosen = [0, next + 1]
-            while chosen.count < size {
-                next += 1 + rest % 32
-                rest /= 32
-                chosen.append(next % 99 + 1)
-            }
-            let key = AudienceKey.lineup(chosen.map { TopicID("match/\($0)") })
+            let key = AudienceKey.lineup(LineupSelection.chosen(by: number).map { TopicID("match/\($0)") })
             shard.apply(
                 .follow(
                     ActivityID(UInt64(number + 1).mixed), key,

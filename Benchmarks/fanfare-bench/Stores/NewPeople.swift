@@ -18,20 +18,13 @@ enum NewPeople {
     private static func topic(_ person: Int) -> TopicID { TopicID("match/\(person % topics)") }
 
     private static func imported(_ people: Int, _ store: TemporaryStore, _ figures: inout Figures) throws {
-        let clock = ContinuousClock()
-        let importing = try clock.measure { try store.importPeople(people, showing: topic) }
+        let importing = try ContinuousClock().measure { try store.importPeople(people, showing: topic) }
         figures.note("imported_people_per_s", (Double(people) / (importing / .seconds(1))).rounded())
         figures.note("stored_bytes_per_person", (Double(try store.bytes) / Double(people)).rounded())
         try check(store, people: people)
         // `check` has read the rows, so they are in the page cache.
-        let started = clock.now
-        let engine = try Engine(benchmarking: store.folder)
-        let loading = clock.now - started
-        figures.note("loaded_people_per_s", (Double(people) / (loading / .seconds(1))).rounded())
-        try finished {
-            try await engine.expect(activities: people)
-            try await engine.end()
-        }
+        let engine = try Engine.loaded(with: people, of: store.folder, &figures)
+        try finished { try await engine.end() }
     }
 
     private static func followed(_ people: Int, _ store: TemporaryStore, _ figures: inout Figures) throws {
@@ -64,18 +57,5 @@ enum NewPeople {
         guard rows == people, wrong == 0 else {
             throw BenchmarkFault("the store has \(rows) rows of \(people) people, \(wrong) of them wrong")
         }
-    }
-}
-
-extension Engine {
-    /// Waits until the engine's figures, which are a tenth of a second old at most, have so many activities.
-    func expect(activities: Int) async throws {
-        var count = 0
-        for _ in 0..<50 {
-            count = try await counts().activities
-            if count == activities { return }
-            try await Task.sleep(for: .milliseconds(100))
-        }
-        throw BenchmarkFault("the engine has \(count) activities, and not \(activities)")
     }
 }

@@ -16,6 +16,7 @@ final class PushBoard: Sendable {
         /// Monotonic nanoseconds of the newest batch.
         var lastAt: Int64 = 0
         fileprivate var wanted = Int.max
+        fileprivate var wantedAlerts = Int.max
     }
 
     private let state = Locked(Seen())
@@ -36,8 +37,8 @@ final class PushBoard: Sendable {
             seen.pushes += batch.deliveries.count
             seen.alerts += alerts
             seen.tokenSum &+= sum
-            guard seen.pushes >= seen.wanted else { return }
-            seen.wanted = .max
+            guard seen.pushes >= seen.wanted || seen.alerts >= seen.wantedAlerts else { return }
+            (seen.wanted, seen.wantedAlerts) = (.max, .max)
             came.signal()
         }
     }
@@ -50,6 +51,16 @@ final class PushBoard: Sendable {
         }
         guard !isThere, came.wait(timeout: .now() + .seconds(seconds)) == .timedOut else { return }
         throw BenchmarkFault("\(seen.pushes) pushes of \(pushes) have left in \(seconds) s")
+    }
+
+    /// Blocks until so many alerts have left since the board was made.
+    func wait(forAlerts alerts: Int, within seconds: Int = 900) throws {
+        let isThere = state.withLock { seen in
+            if seen.alerts < alerts { seen.wantedAlerts = alerts }
+            return seen.alerts >= alerts
+        }
+        guard !isThere, came.wait(timeout: .now() + .seconds(seconds)) == .timedOut else { return }
+        throw BenchmarkFault("\(seen.alerts) alerts of \(alerts) have left in \(seconds) s")
     }
 }
 

@@ -24,7 +24,8 @@ enum Rewriting {
         var figures = Figures()
         figures.note("people", sizes.people)
         figures.note("rows_wanted_per_s", sizes.rate)
-        let engine = try Engine(benchmarking: store.folder)
+        // Rows are rewritten beside an engine that has nothing else to do.
+        let engine = try Engine.loaded(with: sizes.people, of: store.folder, &figures)
         _ = try finished { try await Durability.begin(engine, board) }
         let rows = try RewrittenRows(engine, people: sizes.people, rate: sizes.rate)
         var tooSlow: BenchmarkFault?

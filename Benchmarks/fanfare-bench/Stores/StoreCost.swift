@@ -3,36 +3,59 @@ import FanfareLoop
 import FanfareModel
 import Foundation
 
-/// What a store costs an engine beside its disk: sweeps of one topic's followers with a store and without one, in turns.
+/// What a store costs an engine beside its disk: sweeps of one topic's followers, and goals to lineups, with a store and without one, in turns.
 enum StoreCost {
     static func measure(_ sizes: StoreSizes) throws -> Figures {
-        var runs: [(kept: Figures, bare: Figures)] = []
-        for _ in 0..<sizes.rounds {
-            let kept = try TemporaryStore.make(in: sizes.folder) { store in
-                try store.importPeople(sizes.people) { _ in Sweeps.topic }
-                return try sweeps(sizes, in: store.folder)
-            }
-            runs.append((kept: kept, bare: try sweeps(sizes, in: "")))
-        }
+        // A lineup takes ten times a follower's memory.
+        let lineups = max(1, min(sizes.people / 4, LineupSelection.count))
         var figures = Figures()
         figures.note("people", sizes.people)
+        figures.note("lineups", lineups)
         figures.note("rounds", sizes.rounds)
-        for name in runs[0].bare.all.map(\.name).sorted() {
-            let (kept, bare) = (median(runs.compactMap { $0.kept[name] }), median(runs.compactMap { $0.bare[name] }))
-            figures.note("\(name)_with_store", kept)
-            figures.note("\(name)_without", bare)
-            if name.hasPrefix("bytes") {
-                figures.note("\(name)_more", ((kept - bare) * 10).rounded() / 10)
-            } else {
-                figures.note("\(name)_percent_more", ((kept / bare - 1) * 1000).rounded() / 10)
-            }
+        let ofTopic = try runs(.sweeps, sizes) { try $0.importPeople(sizes.people) { _ in Sweeps.topic } }
+        note(ofTopic, "", to: &figures)
+        var lineupSizes = sizes
+        lineupSizes.people = lineups
+        let ofLineups = try runs(.lineups, lineupSizes) { store in
+            try store.importCards(of: lineups) { LineupGoals.audience(of: $0) }
         }
+        note(ofLineups, "lineups_", to: &figures)
         return figures
     }
 
-    private static func sweeps(_ sizes: StoreSizes, in folder: String) throws -> Figures {
+    private typealias Run = (kept: Figures, bare: Figures)
+
+    /// - Parameter fill: puts the people into an empty store.
+    private static func runs(
+        _ part: Stores.Part, _ sizes: StoreSizes, _ fill: (TemporaryStore) throws -> Void
+    ) throws -> [Run] {
+        var runs: [Run] = []
+        for _ in 0..<sizes.rounds {
+            let kept = try TemporaryStore.make(in: sizes.folder) { store in
+                try fill(store)
+                return try figures(of: part, sizes, in: store.folder)
+            }
+            runs.append((kept: kept, bare: try figures(of: part, sizes, in: "")))
+        }
+        return runs
+    }
+
+    private static func note(_ runs: [Run], _ prefix: String, to figures: inout Figures) {
+        for name in runs[0].bare.all.map(\.name).sorted() {
+            let (kept, bare) = (median(runs.compactMap { $0.kept[name] }), median(runs.compactMap { $0.bare[name] }))
+            figures.note("\(prefix)\(name)_with_store", kept)
+            figures.note("\(prefix)\(name)_without", bare)
+            if name.hasPrefix("bytes") {
+                figures.note("\(prefix)\(name)_more", ((kept - bare) * 10).rounded() / 10)
+            } else {
+                figures.note("\(prefix)\(name)_percent_more", ((kept / bare - 1) * 1000).rounded() / 10)
+            }
+        }
+    }
+
+    private static func figures(of part: Stores.Part, _ sizes: StoreSizes, in folder: String) throws -> Figures {
         try Figures.ofProcess([
-            "--store=sweeps", "--people=\(sizes.people)", "--sweeps=\(sizes.sweeps)", "--folder=\(folder)",
+            "--store=\(part.rawValue)", "--people=\(sizes.people)", "--sweeps=\(sizes.sweeps)", "--folder=\(folder)",
         ])
     }
 
@@ -47,7 +70,7 @@ enum StoreCost {
 enum Sweeps {
     static let topic = TopicID("match/1")
     /// Topics may change as often as sweeps begin, and everybody wants every alert.
-    private static var options: Engine.Options {
+    static var options: Engine.Options {
         var options = Engine.Options(transport: .discard)
         options.rules.other.pace.minimumInterval = .zero
         options.rules.other.alerts.requested = AlertRule(
@@ -60,7 +83,7 @@ enum Sweeps {
         let before = try anonymousBytes()
         var options = options
         if sizes.folder.isEmpty {
-            options.subscribers = UnstoredPeople(expectedCount: sizes.people, topic: topic)
+            options.subscribers = UnstoredPeople(expectedCount: sizes.people) { _ in .topic(Sweeps.topic) }
         } else {
             options.store = .folder(sizes.folder)
         }
@@ -113,7 +136,7 @@ enum Sweeps {
     }
 
     /// Resident bytes of the process that are no file's: the pages of a mapped store are the page cache's.
-    private static func anonymousBytes() throws -> Int {
+    static func anonymousBytes() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),
             let kilobytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })

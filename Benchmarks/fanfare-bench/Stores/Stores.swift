@@ -9,7 +9,7 @@ enum Stores {
         case rewriting
         /// New people until they are durable, imported and loaded.
         case people
-        /// Sweeps with a store and without one.
+        /// Sweeps, and goals to lineups, with a store and without one.
         case cost
         /// Goals beside the ends of everybody else's cards.
         case ends
@@ -19,6 +19,8 @@ enum Stores {
         case start
         /// One engine's sweeps, for `cost`, in a process of its own.
         case sweeps
+        /// One engine's goals to lineups, for `cost`, in a process of its own.
+        case lineups
     }
 
     /// Runs a part, or says in a sentence why its figures do not count.
@@ -42,6 +44,7 @@ enum Stores {
         case .restart: try EngineRestart.measure(sizes)
         case .start: try EngineStart.measure(sizes)
         case .sweeps: try Sweeps.measure(sizes)
+        case .lineups: try LineupGoals.measure(sizes)
         }
     }
 }

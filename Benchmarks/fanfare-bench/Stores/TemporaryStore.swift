@@ -34,12 +34,19 @@ struct TemporaryStore: Sendable {
     ///
     /// - Parameter topic: returns the topic that a person's card shows.
     func importPeople(_ count: Int, showing topic: (Int) -> TopicID) throws {
+        try importCards(of: count, in: { .topic(topic($0)) })
+    }
+
+    /// Puts people with other cards into the store.
+    ///
+    /// - Parameter audience: returns what a person's card shows.
+    func importCards(of count: Int, in audience: (Int) -> AudienceKey) throws {
         let store = try LMDBPeopleStore(store: folder)
         let now = FeedTime(milliseconds: Clock.wallMilliseconds())
         for first in stride(from: 0, to: count, by: Self.cardsPerTransaction) {
             try store.apply(
                 (first..<min(first + Self.cardsPerTransaction, count)).map {
-                    .insert(Person($0).card(showing: topic($0), since: now))
+                    .insert(Person($0).card(in: audience($0), since: now))
                 })
         }
     }
@@ -138,9 +145,9 @@ struct Person: Sendable {
     /// - Parameter edition: counts up with each new token of the card.
     func token(edition: Int = 0) -> [UInt8] { Fleet.token(UInt64(number) | UInt64(edition) << 32) }
 
-    func card(showing topic: TopicID, since: FeedTime) -> Card {
+    func card(in audience: AudienceKey, since: FeedTime) -> Card {
         Card(
-            subscriber: subscriber.rawValue, activity: "card/\(number)", token: token(), audience: .topic(topic),
+            subscriber: subscriber.rawValue, activity: "card/\(number)", token: token(), audience: audience,
             startedAt: since)
     }
 }
@@ -148,7 +155,8 @@ struct Person: Sendable {
 /// People of an engine that keeps them in no store.
 struct UnstoredPeople: SubscriberSource {
     let expectedCount: Int
-    let topic: TopicID
+    /// Returns what a person's card shows.
+    let audience: @Sendable (Int) -> AudienceKey
 
     func read(_ take: (Subscription) -> String?) throws {
         let now = FeedTime(milliseconds: Clock.wallMilliseconds())
@@ -156,36 +164,9 @@ struct UnstoredPeople: SubscriberSource {
             let person = Person(number)
             let fault = take(
                 Subscription(
-                    audience: .topic(topic), activity: person.activity, subscriber: person.subscriber,
+                    audience: audience(number), activity: person.activity, subscriber: person.subscriber,
                     token: person.token(), startedAt: now))
             if let fault { throw BenchmarkFault("person \(number) is refused: \(fault)") }
-        }
-    }
-}
-
-extension Engine {
-    /// Creates an engine for a benchmark, whose lines for operators go to standard error.
-    ///
-    /// - Parameter transport: `nil` takes every push at once and notes nothing.
-    convenience init(benchmarking options: Options, _ transport: TransportFactory? = nil) throws {
-        var observer = Observer()
-        observer.onReport = { FileHandle.standardError.write(Data("engine: \($0)\n".utf8)) }
-        let factories = try transport.map { [$0] } ?? TransportChoice.discard.makeFactories(shards: 1)
-        try self.init(options, observer: observer, apps: [], makeTransports: factories)
-    }
-
-    /// Creates an engine with a store in that folder; people who have nothing to see are all that it has.
-    convenience init(benchmarking folder: String) throws {
-        try self.init(benchmarking: Options(transport: .discard, store: .folder(folder)))
-    }
-
-    /// Stops, and throws if anything that was taken is not known to be durable or has not been sent.
-    func end() async throws {
-        let report = await shutdown(within: .seconds(600))
-        guard report.isDrained, report.refused == 0 else {
-            throw BenchmarkFault(
-                "the engine stopped with \(report.owed) pushes owed, \(report.refused) refused and \(report.unstored) events not durable"
-            )
         }
     }
 }

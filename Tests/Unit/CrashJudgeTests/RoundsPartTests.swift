@@ -33,6 +33,24 @@ import Testing
         #expect(last?.request == .unfollow(card: 0))
     }
 
+    // MARK: Aims
+
+    /// The kills of every fourth place wait for full disks, whatever their aim.
+    @Test func eachPeriodOfRoundsAimsAtEveryPhaseThatARunMustMeet() {
+        for first in 1...30 {
+            var random = SplitMix64(seed: UInt64(first))
+            var (early, late): ([Aim], [Aim]) = ([], [])
+            for place in first..<first + Rounds.period {
+                let aims = Aim.drawn(&random, place: place)
+                if let aim = aims.early { early.append(aim) }
+                if !place.isMultiple(of: 4) { late.append(aims.late) }
+            }
+            let isLoadingMet = early.contains(.loading)
+            let missing = [Aim.commit, .sweep, .start].filter { !late.contains($0) }
+            #expect(isLoadingMet && missing.isEmpty, "from \(first): \(missing)")
+        }
+    }
+
     // MARK: Cards
 
     @Test func aRemovedCardIsDrawnNoMore() {

@@ -17,6 +17,8 @@ struct CrashBuild {
     var reopens = Reopening.never
     /// Dismissal of ended cards, if it is not the default.
     var dismissal: Dismissal?
+    /// Time after which alerts leave without their claims.
+    var claimPatience = EngineWorld.Node.endlessPatience
 
     var rules: Rules {
         var kind = TopicRules(

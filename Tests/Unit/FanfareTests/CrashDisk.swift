@@ -5,6 +5,9 @@ import FanfareTestSupport
 @testable import Fanfare
 
 /// A store in memory, of which a crash leaves what was synced: entries, people, and claims with completions and stamp ceilings, each apart.
+///
+/// A crash leaves no part of a batch. Each batch of the real store is one transaction of LMDB, which is durable as a whole or not at all
+/// (`LMDBEnvironment.write`); only entries of more than 16 MB are several. `fanfare-power-loss` loses power inside transactions.
 final class CrashDisk: CheckpointSink {
     let log = MemoryLog()
     private(set) var claims = MemoryClaims()

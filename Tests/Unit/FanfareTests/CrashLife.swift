@@ -50,7 +50,7 @@ final class CrashLife: EngineCoreDelegate {
         let nodes = queues.enumerated().map { index, queue in
             EngineWorld.Node(
                 app: index / shards, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
-                besideOthers: shards > 1, stamps: disk.stamps, loading: queue
+                claimPatience: build.claimPatience, besideOthers: shards > 1, stamps: disk.stamps, loading: queue
             ) { told.isSet = true }
         }
         self.nodes = nodes

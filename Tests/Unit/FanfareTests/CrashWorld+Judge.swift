@@ -10,7 +10,8 @@ import FanfareTestSupport
 extension CrashWorld {
     /// Checks that a crash costs few alerts: for each topic, what each shard has claimed and not sent, and what was in flight.
     func judgeLoss() {
-        guard let life, let shards = life.nodes.first.map({ _ in life.nodes.count }) else { return }
+        // Once the disk answers after a stall, it has claims of all followers.
+        guard !isStalling, let life, let shards = life.nodes.first.map({ _ in life.nodes.count }) else { return }
         let flying = life.nodes.reduce(0) { $0 + $1.network.flights.count }
         for topic in Self.topics {
             let alerts = durableAlerts(of: topic)
@@ -147,7 +148,8 @@ extension CrashWorld {
         let mark = ActivityMark(phone.id, token: phone.tokens[0])
         return claims.contains { stored in
             stored.claims.contains { claim in
-                guard claim.activities.contains(mark) else { return false }
+                // A claim without names is of all followers.
+                guard claim.activities.isEmpty || claim.activities.contains(mark) else { return false }
                 return claim.topic == topic ? claim.through >= at : isOfMoment && claim.through == at
             }
         }
@@ -174,14 +176,30 @@ extension CrashWorld {
         }
         if let at = happenedAt[alert], clock.truth - at > .seconds(301) { complain("alert \(alert) is out of date") }
         if isWithheld(alert) { complain("phone \(index): alert \(alert), which an operator had muted") }
-        if !phones[index].alerts.insert(alert).inserted { complain("phone \(index): alert \(alert) twice") }
+        if !phones[index].alerts.insert(alert).inserted { judgeRepeat(of: alert, on: index) }
         for topic in Self.topics { _ = durableAlerts(of: topic) }
         if let (topic, at) = granted[alert], phones[index].follows[topic].map({ at < $0 }) ?? true {
             complain("phone \(index): alert \(alert) of \(topic), which it did not follow by then")
         }
-        if !isClaimed(phones[index], alert, in: disk.claims.claims) {
-            complain("phone \(index): alert \(alert) leaves without a claim")
-        }
+        judgeClaim(of: alert, on: index)
+    }
+
+    /// Checks that the alert comes again only because an earlier life has sent it without a claim, and has left none.
+    private func judgeRepeat(of alert: String, on index: Int) {
+        guard let earlier = phones[index].unclaimed[alert], earlier < met.lives,
+            !isClaimed(phones[index], alert, in: claimsBefore)
+        else { return complain("phone \(index): alert \(alert) twice") }
+        met.repeated += 1
+    }
+
+    /// Checks that a claim names the phone, unless the disk stalls in this life.
+    private func judgeClaim(of alert: String, on index: Int) {
+        phones[index].unclaimed[alert] = nil
+        guard !isClaimed(phones[index], alert, in: disk.claims.claims) else { return }
+        guard isStalling else { return complain("phone \(index): alert \(alert) leaves without a claim") }
+        phones[index].unclaimed[alert] = met.lives
+        met.unclaimed += 1
+        hasLeftUnclaimed = true
     }
 
     func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
@@ -189,6 +207,7 @@ extension CrashWorld {
         // Certainly not processed: nobody has heard it.
         guard outcome == .notProcessed || outcome == .serviceError, let index = byToken[push.token] else { return }
         phones[index].alerts.subtract(push.alerts)
+        for alert in push.alerts { phones[index].unclaimed[alert] = nil }
     }
 }
 

@@ -9,7 +9,8 @@ import FanfareTestSupport
 
 /// An engine in one thread that dies again and again, at any step, and whose store keeps what was synced. It judges the pushes of its
 /// whole life: no alert leaves twice for a phone, after the last restart everybody has the newest one whom no claim names, each phone shows
-/// what its topic does, who did so when the engine died gets no push by the restart, and no stamp goes back, however the clock is set.
+/// what its topic does, who did so when the engine died gets no push by the restart, and no stamp goes back, however the clock is set. In a life whose
+/// disk stalls, alerts leave without claims, and a later life may send these again.
 final class CrashWorld {
     struct Phone {
         /// Bits of an id that is its token, or a text.
@@ -22,6 +23,8 @@ final class CrashWorld {
         var topic: TopicID { audience.topics[0] }
         var isLineup: Bool { audience.topics.count > 1 }
         var alerts: Set<String> = []
+        /// Lives in which alerts left last without a claim that names it.
+        var unclaimed: [String: Int] = [:]
         /// Log time from which on it may be told of a topic, at the earliest; none for a topic that it has not followed.
         var follows: [TopicID: FeedTime] = [:]
         /// The newest push that has left for it.
@@ -29,7 +32,7 @@ final class CrashWorld {
         /// State that it shows, and the greatest number that has left for it.
         var state: [UInt8] = []
         var number = 0
-        /// Is `true` once it was to be moved to another topic. Its alerts are not judged.
+        /// Is `true` once it was to be moved to another topic, or has begun to follow while the disk stalls. What it lacks is not judged.
         var hasMoved = false
         /// Is `true` once it has followed again with another token, which may be another card's. A restart sends it the state once more.
         var hasFollowedAgain = false
@@ -42,6 +45,13 @@ final class CrashWorld {
     let disk = CrashDisk()
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
     private var setter: SplitMix64?
+    /// Is `true` if the disk stalls in some lives.
+    private let hasStalls: Bool
+    private var stalls = DiskStalls()
+    /// Is `true` if the disk stalls in this life.
+    private(set) var isStalling = false
+    /// Is `true` once an alert has left without a claim in this life.
+    var hasLeftUnclaimed = false
     var build = CrashBuild()
     var phones: [Phone] = []
     var byToken: [[UInt8]: Int] = [:]
@@ -56,7 +66,7 @@ final class CrashWorld {
     /// Numbers of the durable versions.
     var durable: Set<Int> = []
     /// Claims from before this life.
-    private var claimsBefore: [StoredClaims] = []
+    private(set) var claimsBefore: [StoredClaims] = []
     /// Alerts that were granted: topic, and log time.
     var happenedAt: [String: FeedTime] = [:]
     var granted: [String: (topic: TopicID, at: FeedTime)] = [:]
@@ -85,6 +95,8 @@ final class CrashWorld {
         var whileLoading = 0, unloaded = 0
         /// Lives that began with another decision version, and those of them that had nothing to decide again.
         var upgrades = 0, quietUpgrades = 0
+        /// Alerts that left without claims, and those that a later life sent again.
+        var unclaimed = 0, repeated = 0
 
         static func += (sum: inout Met, more: Met) {
             sum.alerts += more.alerts
@@ -101,13 +113,16 @@ final class CrashWorld {
             sum.unloaded += more.unloaded
             sum.upgrades += more.upgrades
             sum.quietUpgrades += more.quietUpgrades
+            sum.unclaimed += more.unclaimed
+            sum.repeated += more.repeated
         }
     }
 
     static let topics = (0..<2).map { TopicID("topic/\($0)") }
 
-    init(seed: UInt64) {
+    init(seed: UInt64, hasStalls: Bool = false) {
         random = SplitMix64(seed: seed)
+        self.hasStalls = hasStalls
         if seed % 4 == 0 { setter = SplitMix64(seed: seed) }
         if random.chance(0.3) { build.minimumInterval = .seconds(20) }
         for _ in 0..<Int.random(in: 20...60, using: &random) {
@@ -162,7 +177,11 @@ final class CrashWorld {
                 // Nothing heals what the restart has left out.
                 if random.chance(0.2) { calm() }
                 let steps = Int.random(in: 20...400, using: &random)
-                for _ in 0..<steps where violation == nil { step() }
+                for _ in 0..<steps where violation == nil {
+                    step()
+                    // Later on the disk has claims of all followers.
+                    if hasLeftUnclaimed, random.chance(0.05) { break }
+                }
                 if violation == nil, random.chance(0.3) {
                     calm()
                     if random.chance(0.4) {
@@ -222,6 +241,10 @@ final class CrashWorld {
         for node in life?.nodes ?? [] {
             for push in node.network.flights where random.chance(0.5) { show(push) }
         }
+        stalls.end()
+        hasLeftUnclaimed = false
+        isStalling = hasStalls && random.chance(0.5)
+        build.claimPatience = isStalling ? .seconds(2) : EngineWorld.Node.endlessPatience
         let shards = Int.random(in: 1...2, using: &random)
         upgrade()
         let life = try CrashLife(
@@ -267,8 +290,18 @@ final class CrashWorld {
         diedAt = nil
     }
 
+    /// Lets a part of the disk stall now and then.
+    private func stall() {
+        guard isStalling, random.chance(0.05), let part = CrashDisk.Part.allCases.randomElement(using: &random) else {
+            return
+        }
+        stalls.begin(of: part, at: clock.now, for: .milliseconds(Int.random(in: 1000...5000, using: &random)))
+        tell("a stall of \(part)")
+    }
+
     private func step() {
         guard let life else { return }
+        stall()
         switch random.next() % 20 {
         case 0:
             diedAt = nil
@@ -282,7 +315,10 @@ final class CrashWorld {
         case 1..<5: _ = life.runCore()
         // Each part of the store has a thread of its own.
         case 5..<7: _ = sync(CrashDisk.Part.allCases.filter { _ in random.chance(0.6) })
-        case 7: clock.pass(.milliseconds(Int.random(in: 1...300, using: &random)))
+        case 7:
+            // A stall outlasts the patience of alerts with the disk.
+            let most = stalls.areGoingOn(at: clock.now) ? 1500 : 300
+            clock.pass(.milliseconds(Int.random(in: 1...most, using: &random)))
         case 8..<14: _ = life.nodes.randomElement(using: &random)!.run()
         default:
             let node = life.nodes.randomElement(using: &random)!
@@ -337,6 +373,8 @@ final class CrashWorld {
     private func follow() {
         guard phones.count < 100 else { return }
         let card = newCard()
+        // Behind a slow disk, events overtake the rows of cards.
+        if isStalling { phones[phones.count - 1].hasMoved = true }
         tell("phone \(phones.count - 1) follows \(card.audience)")
         _ = life?.inbox.post(.person(.follow(card), .follow(card.subscription(), app: 0), nil))
     }
@@ -373,7 +411,7 @@ final class CrashWorld {
     }
 
     private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
-        let synced = life?.sync(parts) ?? []
+        let synced = life?.sync(parts.filter { !stalls.isStalled($0, at: clock.now) }) ?? []
         if !synced.isEmpty { tell("a sync of \(synced): log to \(disk.log.end), \(disk.claims.claims.count) claims") }
         return !synced.isEmpty
     }
@@ -382,6 +420,7 @@ final class CrashWorld {
     private func calm() {
         guard let life else { return }
         tell("a calm")
+        stalls.end()
         let sick = phones.count(where: \.isSick)
         var idle = 0
         // What waits for its interval comes after that.

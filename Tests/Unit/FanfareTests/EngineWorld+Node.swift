@@ -24,12 +24,15 @@ extension EngineWorld {
         private let pace: Duration
         /// Is `true` while the shard's thread is not scheduled.
         var isHung = false
+        /// The patience of worlds in which no disk is so slow that alerts leave without their claims.
+        static let endlessPatience = Duration.seconds(1_000_000_000)
         /// Called with the time for which its network has waited for its part of a turn.
         var onTurn: ((_ waited: Duration) -> Void)?
 
         init(
             app: Int, _ clock: ManualClock, _ room: Room, pace: Duration, lineups: LineupRules, keepsClaims: Bool,
-            besideOthers: Bool = true, stamps: StampCeiling = StampCeiling(), loading: LoadingQueue? = nil,
+            claimPatience: Duration = Node.endlessPatience, besideOthers: Bool = true,
+            stamps: StampCeiling = StampCeiling(), loading: LoadingQueue? = nil,
             wakeCore: @escaping () -> Void
         ) {
             self.app = app
@@ -43,9 +46,8 @@ extension EngineWorld {
             now = { threadClock.now() }
             // `fanfare-sim` tests the guard of dead tokens; here it never shuts.
             let shard = Shard(lineups: lineups, feedbackMax: room.facts, deadTokenAnswers: 1_000_000...2_000_000)
-            // No disk of a world is so slow that alerts leave without their claims.
             if keepsClaims {
-                shard.keepClaims(ClaimLimits(patience: .seconds(1_000_000_000), blocks: 1...8, namedMax: 4))
+                shard.keepClaims(ClaimLimits(patience: claimPatience, blocks: 1...8, namedMax: 4))
                 shard.reportRemovals()
                 shard.reportCompletions(besideOthers: besideOthers)
                 shard.reserveStamps(beyond: stamps.reserved)

@@ -27,6 +27,19 @@ import Testing
         #expect(met.lost > 0, "no death met a claimed phone without its alert")
     }
 
+    /// Alerts wait two seconds for a disk that stalls, then leave without claims, and another life may not know that they have left.
+    @Test func onlyAlertsThatLeftWithoutClaimsWhileADiskStalledComeAgain() {
+        let worlds = CrashSeeds(60)
+        var met = CrashWorld.Met()
+        for seed in worlds.seeds {
+            let world = CrashWorld(seed: seed, hasStalls: true)
+            world.onHappening = worlds.tell
+            if let violation = world.play(lives: 3) { Issue.record("seed \(seed): \(violation)") }
+            met += world.met
+        }
+        #expect(met.unclaimed > 10 && met.repeated > 0, "\(met)")
+    }
+
     // MARK: Engines
 
     private final class Stores: Sendable {

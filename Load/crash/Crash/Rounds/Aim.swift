@@ -21,7 +21,23 @@ enum Aim: String, CaseIterable {
     /// A program that is killed before it takes requests is started once more in the same round.
     var isEarly: Bool { self == .recall || self == .loading }
 
-    static func drawn(_ random: inout SplitMix64) -> (early: Aim?, late: Aim) {
+    /// Draws the aims of a round before and after its program takes requests.
+    ///
+    /// - Parameter place: place of the round in the periods of its run. Some aims of each period are fixed, so that thirty rounds nearly always meet
+    ///   each phase that `--least` asks for: not each kill meets its aim, and one run in 300 would draw none at a loading.
+    static func drawn(_ random: inout SplitMix64, place: Int) -> (early: Aim?, late: Aim) {
+        let aims = Aim.drawn(&random)
+        // In places that four divides, kills wait for full disks.
+        return switch place % Rounds.period {
+        case 1: (aims.early, .commit)
+        case 5: (.loading, .sweep)
+        case 9: (aims.early, .start)
+        case 11: (.loading, aims.late)
+        default: aims
+        }
+    }
+
+    private static func drawn(_ random: inout SplitMix64) -> (early: Aim?, late: Aim) {
         let early: Aim? =
             switch Double.random(in: 0..<1, using: &random) {
             case ..<0.18: .loading

@@ -29,8 +29,8 @@ package final class Rounds {
     private static let absenceInterval = 3
     /// In a round in four the disk is full for a while, and in half of these until the kill.
     private static let fullDiskInterval = 4
-    /// Rounds after which each of these has happened.
-    private static let period = 12
+    /// Rounds after which each of these has happened, and each fixed aim was taken.
+    static let period = 12
     /// Share of the rounds that an operator follows.
     private static let inspectionShare = 0.3
     /// Times for which a disk is full: too short for alerts to leave without their claims.
@@ -105,9 +105,9 @@ package final class Rounds {
     // MARK: A round
 
     private func play(_ round: Int) throws {
-        let (early, late) = Aim.drawn(&random)
         // The seed decides which rounds these are.
         let place = round + Int(options.seed % UInt64(Rounds.period))
+        let (early, late) = Aim.drawn(&random, place: place)
         let apps: Set<CardApp> = place.isMultiple(of: Rounds.absenceInterval) ? [.first] : Set(CardApp.allCases)
         if let early {
             try start(round, apps)

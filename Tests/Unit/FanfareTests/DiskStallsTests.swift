@@ -1,0 +1,24 @@
+import FanfareModel
+import Testing
+
+/// Stalls of a disk in the worlds of `CrashWorld`.
+@Suite struct DiskStallsTests {
+    private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+    @Test func aPartStallsUntilTheLatestOfItsStallsIsOver() {
+        var stalls = DiskStalls()
+        stalls.begin(of: .claims, at: Self.time(10), for: .seconds(5))
+        stalls.begin(of: .claims, at: Self.time(11), for: .seconds(1))
+        #expect(stalls.isStalled(.claims, at: Self.time(14)) && stalls.areGoingOn(at: Self.time(14)))
+        #expect(!stalls.isStalled(.log, at: Self.time(14)), "each part stalls by itself")
+        #expect(!stalls.isStalled(.claims, at: Self.time(15)) && !stalls.areGoingOn(at: Self.time(15)))
+    }
+
+    @Test func allStallsEndTogether() {
+        var stalls = DiskStalls()
+        for part in CrashDisk.Part.allCases { stalls.begin(of: part, at: Self.time(10), for: .seconds(5)) }
+        stalls.end()
+        let stalled = CrashDisk.Part.allCases.filter { stalls.isStalled($0, at: Self.time(10)) }
+        #expect(stalled.isEmpty && !stalls.areGoingOn(at: Self.time(10)))
+    }
+}
