@@ -151,7 +151,7 @@ var targets: [Target] = [
         dependencies: stages(
             "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport"),
         path: "Tests/Unit/FanfareTests",
-        swiftSettings: swiftOfTests),
+        exclude: ["GoldenStores"], swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareLogTests", swiftSettings: swiftOfTests),

@@ -178,9 +178,9 @@ extension StoredCompletion {
 extension CompletionHead {
     private static let form: UInt8 = 1
     /// Key of the row.
-    static let key: UInt64 = 1
+    package static let key: UInt64 = 1
 
-    func bytes() -> [UInt8] {
+    package func bytes() -> [UInt8] {
         var writer = SerialWriter()
         writer.write(byte: CompletionHead.form)
         writer.write(position)
@@ -188,7 +188,7 @@ extension CompletionHead {
         return LogEntry.sealed(writer.bytes[...], at: CompletionHead.key)
     }
 
-    init(_ bytes: [UInt8]) throws(SerialError) {
+    package init(_ bytes: [UInt8]) throws(SerialError) {
         var reader = try SerialReader(sealed: bytes, at: CompletionHead.key)
         let form = try reader.byte()
         guard form <= CompletionHead.form else { throw .newerForm(form, known: CompletionHead.form) }

@@ -5,7 +5,7 @@ internal import Glibc
 /// Entries of a store's log that are set aside, in a file beside the log. Each line has the position and the CRC-32 of the row's content, so that
 /// another row at that position, as after a restored backup, is not set aside. A reader takes a harmless entry instead, so a store goes on although
 /// an entry is damaged or ends every process that decides it.
-struct SkippedEntries {
+package struct SkippedEntries {
     private static let name = "skipped"
     /// Far more than operators set aside; a larger file has another purpose.
     private static let sizeMax = ByteCount.kibibytes(64)
@@ -23,8 +23,13 @@ struct SkippedEntries {
     /// Reads the file of a folder, which need not exist.
     init(folder: String) throws(LogError) {
         let path = folder + "/" + SkippedEntries.name
+        try self.init(lines: try SkippedEntries.content(of: path), path: path)
+    }
+
+    /// Returns the bytes of a file, which need not exist.
+    private static func content(of path: String) throws(LogError) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0, errno == ENOENT { return }
+        if descriptor < 0, errno == ENOENT { return [] }
         guard descriptor >= 0 else { throw SkippedEntries.failure(path, "cannot be read") }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: SkippedEntries.sizeMax.bytes + 1)
@@ -41,7 +46,14 @@ struct SkippedEntries {
         guard count <= SkippedEntries.sizeMax.bytes else {
             throw LogError("\(path): more than \(SkippedEntries.sizeMax): no list of entries", .damaged)
         }
-        for (number, line) in bytes.prefix(count).split(separator: UInt8(ascii: "\n")).enumerated() {
+        return Array(bytes.prefix(count))
+    }
+
+    /// Reads the content of a file from any bytes.
+    ///
+    /// - Parameter path: names the file in faults.
+    package init(lines bytes: [UInt8], path: String) throws(LogError) {
+        for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
             guard words.count == 2, let position = LogPosition(words[0]), let checksum = UInt32(words[1]) else {
                 throw LogError("\(path):\(number + 1): expected an entry's position and its checksum", .damaged)
@@ -50,13 +62,18 @@ struct SkippedEntries {
         }
     }
 
+    /// Content of the file.
+    package var lines: [UInt8] {
+        Array(checksums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8)
+    }
+
     /// Adds a row, and returns when the file is durable. A crash leaves the former file or the new one. On an error the row is set aside for
     /// this process alone.
     mutating func insert(_ row: [UInt8], at position: LogPosition, in folder: String) throws(LogError) {
         guard !contains(row, at: position) else { return }
         checksums[position] = row.contentChecksum
         let path = folder + "/" + SkippedEntries.name
-        var rest = checksums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined().utf8.map { $0 }[...]
+        var rest = lines[...]
         guard rest.count <= SkippedEntries.sizeMax.bytes else {
             throw LogError("\(path): too many entries are set aside; use a new folder", .damaged)
         }

@@ -102,7 +102,7 @@ struct ChangeBuffer {
 }
 
 /// Row of the list: a changed card, as its slice will have it.
-struct ChangedCard: Equatable {
+package struct ChangedCard: Equatable {
     private static let keyBytes = MemoryLayout<UInt64>.size
     private static let checksumBytes = MemoryLayout<UInt32>.size
 
@@ -113,7 +113,7 @@ struct ChangedCard: Equatable {
     init(key: CardKey, card: [UInt8]) { (self.key, self.card) = (key, card) }
 
     /// Reads a row; `nil` if it was damaged, or is not the row with that number.
-    init?(_ row: [UInt8], number: UInt64) {
+    package init?(_ row: [UInt8], number: UInt64) {
         guard var reader = try? SerialReader(sealed: row, at: number), let bits = try? reader.fixed64() else {
             return nil
         }
@@ -121,7 +121,7 @@ struct ChangedCard: Equatable {
             key: CardKey(bits: bits), card: Array(row[ChangedCard.keyBytes..<row.count - ChangedCard.checksumBytes]))
     }
 
-    func row(number: UInt64) -> [UInt8] {
+    package func row(number: UInt64) -> [UInt8] {
         var writer = SerialWriter()
         writer.write(fixed: key.bits)
         return LogEntry.sealed((writer.bytes + card)[...], at: number)

@@ -9,6 +9,9 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
     case errorBody = "error-body"
     case logEntry = "log-entry"
     case card, claims, checkpoint
+    case changedCard = "changed-card"
+    case completionHead = "completion-head"
+    case skippedEntries = "skipped-entries"
     case rules
     case native, wyscout, dfl, pwhl
     case dataVolley = "dvw"
@@ -28,6 +31,9 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
         case .card: runCard(bytes)
         case .claims: runClaims(bytes)
         case .checkpoint: runCheckpoint(bytes)
+        case .changedCard: runChangedCard(bytes)
+        case .completionHead: runCompletionHead(bytes)
+        case .skippedEntries: runSkippedEntries(bytes)
         case .rules: runRules(bytes)
         case .native: runNative(bytes)
         case .wyscout: DocumentFuzzing.run(bytes, as: .wyscout)
@@ -45,6 +51,9 @@ extension FuzzSubject {
         switch self {
         case .claims: runClaims(bytes)
         case .checkpoint: runCheckpoint(bytes)
+        case .changedCard: runChangedCard(bytes)
+        case .completionHead: runCompletionHead(bytes)
+        case .skippedEntries: runSkippedEntries(bytes)
         default: nil
         }
     }

@@ -227,6 +227,26 @@ import Testing
         #expect(try ClaimFolder(store: folder.path).stampCeiling == 1_790_000_000)
     }
 
+    /// The rows of the head as this release writes them: the beginning of the claims, and the ceiling of stamps. The bytes never change.
+    @Test func theHeadOfClaimsIsWrittenAsItWas() throws {
+        let folder = try TemporaryFolder.made()
+        let store = try ClaimFolder(store: folder.path)
+        try store.begin(at: Self.time(5))
+        try store.append([], CompletionChanges(), stampCeiling: 1_790_000_000)
+        store.close()
+        var rows: [String?] = []
+        do {
+            let environment = try Self.environment(of: folder)
+            for key in [UInt64(0), 2] {
+                let row = try environment.row(0, key)
+                rows.append(row.map { $0.map { String(format: "%02x", $0) }.joined() })
+            }
+        }
+        let golden: [String?] = ["01904e563d608a", "0180f7c4d506b05a54d2"]
+        #expect(rows == golden)
+        #expect(try ClaimFolder(store: folder.path).start == Self.time(5))
+    }
+
     @Test func aClaimFolderServesOneProcessAtATime() throws {
         let folder = try TemporaryFolder.made()
         let store = try ClaimFolder(store: folder.path)

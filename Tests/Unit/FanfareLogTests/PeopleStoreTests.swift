@@ -90,6 +90,23 @@ import Testing
         #expect(try cards(LMDBPeopleStore(store: folder.path)) == [key: CardSamples.card(2)])
     }
 
+    /// The head as this release writes it, without changed cards beside the slices and with one. The bytes never change.
+    @Test func theFormsOfTheHeadOfPeopleStayReadable() throws {
+        let folder = TemporaryFolder()
+        func head() throws -> String? {
+            let file = try LMDBEnvironment(
+                folder: folder.path + "/people", tables: ["head"], mapSize: .mebibytes(1), isReadOnly: true)
+            return try file.row(0, 0)?.map { String(format: "%02x", $0) }.joined()
+        }
+        try LMDBPeopleStore(store: folder.path).apply([.insert(CardSamples.card(1))], upTo: 300)
+        #expect(try head() == "0102ac02" + "ade7512c")
+        let key = try #require(try cards(LMDBPeopleStore(store: folder.path)).keys.first)
+        try LMDBPeopleStore(store: folder.path).apply([.replace(key, CardSamples.card(2))], upTo: 301)
+        #expect(try head() == "0202ad02" + "0279ff27")
+        let store = try LMDBPeopleStore(store: folder.path)
+        #expect(store.nextSerial == 2 && store.position == 301)
+    }
+
     /// A changed card that was damaged is told, and hides and changes no other.
     @Test func aDamagedChangeIsTold() throws {
         let folder = TemporaryFolder()

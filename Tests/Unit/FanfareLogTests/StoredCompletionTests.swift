@@ -118,6 +118,27 @@ import Testing
         #expect(try CompletionHead(Self.head(9).bytes()) == Self.head(9))
     }
 
+    private static func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
+
+    /// A completion as this release writes it. The bytes never change.
+    @Test func theSecondFormOfCompletionsStaysReadable() throws {
+        let key = Self.key(7, app: 3)
+        let completion = Self.completion(7, version: 4, [5, 0x0102_0304])
+        let hex = Self.hex(completion.bytes(key: key))
+        let golden = [
+            "02", "076d617463682f37", "010b636f6d2e6578616d706c6501", "04", "018c010000", "f69dc294d867", "4d",
+            "020500000004030201", "8a363feb",
+        ].joined()
+        #expect(hex == golden)
+        #expect(try StoredCompletion(completion.bytes(key: key), key: key) == completion)
+    }
+
+    /// The point of the log up to which completions are known, as this release writes it. The bytes never change.
+    @Test func theFormOfTheHeadOfCompletionsStaysReadable() throws {
+        #expect(Self.hex(Self.head(7).bytes()) == "0107b06d" + "bd48458a")
+        #expect(try CompletionHead(Self.head(7).bytes()) == Self.head(7))
+    }
+
     /// Bytes of a completion of form 1, which said nothing of what its version shows.
     @Test func aCompletionOfTheFormBeforeIsRead() throws {
         let key = Self.key(7, app: 3)

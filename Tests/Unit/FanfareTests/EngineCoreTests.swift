@@ -24,6 +24,64 @@ import Testing
         }
     }
 
+    private static let apps = [AppID(bundleID: "one"), AppID(bundleID: "two", environment: .development)]
+
+    /// A core of two apps with a shard each.
+    private static func core() -> EngineCore {
+        let links = apps.map { _ in ShardLink(ShardRings(commandsMax: 16, feedbackMax: 16)) {} }
+        return EngineCore(shards: links, perApp: 1, apps: apps, isLive: true)
+    }
+
+    /// The core's own row of a checkpoint as this release writes it: 300 records, 2 of them rejected; an app that is muted, and one that is paused.
+    private static let ownRow: [UInt8] = [
+        64, 0xac, 0x02, 2, 2, 3, 0x6f, 0x6e, 0x65, 0, 1, 0, 3, 0x74, 0x77, 0x6f, 1, 0, 1,
+    ]
+
+    /// The bytes of a row never change.
+    @Test func theFormOfTheCoresOwnRowStaysReadable() throws {
+        let core = Self.core()
+        try core.restore(Self.ownRow)
+        let written = core.beginCheckpoint()
+        core.endCheckpoint()
+        #expect(written == Self.ownRow)
+    }
+
+    /// Returns the first rows of a checkpoint: the core's own, alerts, and calls.
+    private static func firstRows(of core: EngineCore) -> [[UInt8]] {
+        let own = core.beginCheckpoint()
+        defer { core.endCheckpoint() }
+        core.continueCheckpoint(upTo: .kibibytes(32))
+        return [own] + core.takeCheckpointRows().filter { $0.first.map { $0 > 64 } ?? false }
+    }
+
+    /// Rows of another process may have any bytes: the core refuses them, or writes rows from which another core goes on alike.
+    @Test(arguments: [UInt64(1), 2, 3]) func aStrangeRowOfTheCoreIsRefusedOrWrittenAgain(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let alerts: [UInt8] = [
+            65, 1, 1, 0x6d, 1, 3, 0x6f, 0x6e, 0x65, 0, 1, 0x67, 1, 1, 0, 1, 0x67, 0, 1, 0x6b, 0, 0xc0, 0xa9, 0x07, 0, 0,
+            0,
+        ]
+        let calls: [UInt8] = [66, 1, 2, 0x6b, 0x31, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0xac, 0x02]
+        var taken = 0
+        for round in 0..<1500 {
+            var row = [Self.ownRow, alerts, calls][round % 3]
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                row[Int.random(in: 1..<row.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            row.removeLast(random.chance(0.2) ? Int.random(in: 1..<row.count, using: &random) : 0)
+            let core = Self.core()
+            core.keepAlerts()
+            do throws(SerialError) { try core.restore(row) } catch { continue }
+            taken += 1
+            let written = Self.firstRows(of: core)
+            let again = Self.core()
+            again.keepAlerts()
+            for row in written { try again.restore(row) }
+            #expect(Self.firstRows(of: again) == written, "seed \(seed), round \(round)")
+        }
+        #expect(taken > 150, "\(taken) rows are too few to say anything")
+    }
+
     /// A shard that carries out commands and returns feedback only when the test calls it.
     private final class IdleShard {
         private let shard = Shard()

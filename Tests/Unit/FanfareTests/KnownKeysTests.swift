@@ -222,6 +222,19 @@ import Testing
         while keys.rowsLeft > 0 { #expect(keys.takeRow() == nil) }
     }
 
+    /// A checkpoint's row of calls as this release writes it. The bytes never change.
+    @Test func theFormOfCallsStaysReadable() throws {
+        var keys = KnownKeys()
+        keys.noteDecided(try Self.key(1, content: 0x0102_0304_0506_0708), at: Self.start, entry: 300)
+        keys.beginRows(at: Self.start)
+        let row = keys.takeRow()
+        // The number of calls, the key and the content's hash; time and entry.
+        let golden: [UInt8] = [
+            66, 1, 2, 0x6b, 0x31, 8, 7, 6, 5, 4, 3, 2, 1, 0x80, 0xb0, 0x83, 0xc5, 0x98, 0x68, 0xac, 0x02,
+        ]
+        #expect(row == golden)
+    }
+
     /// A row is another process's: whatever its bytes are, reading it ends.
     @Test(arguments: [UInt64(1), 2, 3]) func aStrangeRowIsRefusedOrTaken(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

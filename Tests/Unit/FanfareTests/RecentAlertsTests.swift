@@ -103,6 +103,25 @@ import Testing
         }
     }
 
+    /// A checkpoint's row of alerts as this release writes it. The bytes never change.
+    @Test func theFormOfAlertsStaysReadable() {
+        var alerts = RecentAlerts()
+        let apps = [AppID(bundleID: "one"), AppID(bundleID: "two", environment: .development)]
+        alerts.note(Self.publication("goal", at: 10, wall: 12), withheldFrom: apps)
+        alerts.beginRows(at: Self.time(20))
+        let row = alerts.takeRow()
+        let topic: [UInt8] = [65, 1, 5, 0x6d, 0x61, 0x74, 0x63, 0x68]
+        let withheld: [UInt8] = [2, 3, 0x6f, 0x6e, 0x65, 0, 3, 0x74, 0x77, 0x6f, 1]
+        // The cause, that it is the feed's, and the class.
+        let cause: [UInt8] = [4, 0x67, 0x6f, 0x61, 0x6c, 1, 1]
+        let title: [UInt8] = [0, 4, 0x67, 0x6f, 0x61, 0x6c]
+        let body: [UInt8] = [0, 7, 0x6b, 0xc3, 0xb6, 0x72, 0x70, 0x65, 0x72, 0]
+        let freshness: [UInt8] = [0xc0, 0xa9, 0x07, 1, 1, 0x6e]
+        let times: [UInt8] = [0xa0, 0xcc, 0x84, 0xc5, 0x98, 0x68, 0xc0, 0xeb, 0x84, 0xc5, 0x98, 0x68]
+        let golden = [topic, withheld, cause, title, body, freshness, times].flatMap { $0 }
+        #expect(row == golden)
+    }
+
     /// Which of them go on does not depend on where a restart began to read.
     @Test func aRestartFromACheckpointKnowsTheSameAlerts() {
         var random = SplitMix64(seed: 1)
