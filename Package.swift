@@ -351,12 +351,12 @@ if development {
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
             swiftSettings: language),
         .testTarget(
-            name: "ApnsSimulatorTests",
+            name: "APNsSimulatorTests",
             dependencies: [
                 "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "ServerTestSupport", "LoadJSON", "apns-simulator",
                 "apns-load", "apns-floor", "delivery-judge",
             ],
-            path: "Tests/System/ApnsSimulatorTests",
+            path: "Tests/System/APNsSimulatorTests",
             exclude: ["client.py"], swiftSettings: swiftOfTests),
         .testTarget(
             name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"],
