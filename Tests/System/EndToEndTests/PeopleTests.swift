@@ -23,7 +23,7 @@ struct PeopleTests {
         try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    @Test func whatIsImportedIsExportedToItsOwnerAlone() throws {
+    @Test func importedCardsAreExportedToAFileOfTheOwnerAlone() throws {
         let folder = try Folder()
         let file = try fill(folder, count: 900)
         let target = try folder.write("out.txt", "old content, which anybody may read")

@@ -277,7 +277,7 @@ import Testing
     }
 
     /// Pushes come a few at a time, as between goals: a connection that got none would start narrow at the next goal.
-    @Test func whatLittleThereIsToPushWarmsAllConnections() throws {
+    @Test func fewPushesAtATimeWarmAllConnections() throws {
         let (server, harness) = try scratch.growingWorld(activities: 10_000, demand: 0, connections: 5)
         harness.run("being ready") { harness.pool.isReady }
         for round in 1...100 {

@@ -74,7 +74,7 @@ extension PreviewTests {
     }
 
     /// A card that becomes stale later is not what people see at the moment.
-    @Test func whatIsStaleAfterTheMomentIsNotChecked() throws {
+    @Test func aCheckLeavesOutCardsThatBecomeStaleAfterTheMoment() throws {
         let feed = try parcel().feed
         let generic = try #require(CardTemplate.builtInFile("generic"))
         let tooLong = String(repeating: "Not up to date ", count: 9)

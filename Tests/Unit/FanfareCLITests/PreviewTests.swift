@@ -336,7 +336,7 @@ import Testing
     }
 
     /// What is not drawn is named, and no check passes over it.
-    @Test func whatCouldNotBeReadOrWasRejectedIsNamed() throws {
+    @Test func thePreviewNamesLinesThatAreUnreadableOrRejected() throws {
         func line(_ time: String, _ rest: String) -> String {
             #"{"topic":"parcel/5","topicKind":"parcel","at":"2026-06-13T\#(time)Z","set":{"compactLeading":"A","#
                 + #""compactTrailing":"1","minimal":"1","status":"x"\#(rest)}}"#

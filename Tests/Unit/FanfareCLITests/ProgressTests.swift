@@ -37,7 +37,7 @@ import Testing
         #expect(looks(at: progress) == 2)
     }
 
-    @Test func whoeverWaitsIsToldOfEachProgress() {
+    @Test func aWaitingThreadIsToldOfEachProgress() {
         let progress = Progress()
         let made = Count()
         func make() {

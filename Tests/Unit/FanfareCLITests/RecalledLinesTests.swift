@@ -31,7 +31,7 @@ import Testing
         #expect(try recall(Data(), Self.lines).content == Self.whole)
     }
 
-    @Test func whateverFollowsTheRecalledLinesIsCutOff() throws {
+    @Test func anythingBehindTheRecalledLinesIsCutOff() throws {
         for rest in ["x", "another line\n", String(repeating: "\0", count: 100_000)] {
             #expect(try recall(Self.whole + Data(rest.utf8), Self.lines).content == Self.whole)
         }

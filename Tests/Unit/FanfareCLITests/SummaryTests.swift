@@ -64,7 +64,7 @@ import Testing
                 """)
     }
 
-    @Test func whatBecameOfActivitiesIsToldWhereItIsWorthALine() throws {
+    @Test func theSummaryTellsFatesOfActivitiesThatAreWorthALine() throws {
         var summary = summary
         #expect(summary.isClean == false, "six lines were rejected")
         summary.decisions.outcomes[.rejected] = 0
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Whoever was refused the newest state has not got it, although nothing more is sent.
-    @Test func whatWasRefusedIsUndelivered() throws {
+    @Test func activitiesThatWereRefusedTheNewestStateCountAsUndelivered() throws {
         var summary = summary
         summary.counts.owed = 2
         summary.counts.refused = 1000
@@ -127,7 +127,7 @@ import Testing
         #expect(object["undelivered"] as? Int == 1002 && object["refused"] as? Int == 1000)
     }
 
-    @Test func whatBecameOfAlertsIsTold() throws {
+    @Test func theSummaryTellsTheDispositionsOfAlerts() throws {
         var summary = summary
         summary.counts.alerts.accepted = 5000
         summary.counts.alerts.superseded = 3
@@ -222,5 +222,5 @@ import Testing
     }
 
     @Test(arguments: [(0, "0 cards"), (1, "1 card"), (2, "2 cards"), (1000, "1,000 cards")])
-    func oneThingHasNoS(_ number: Int, _ text: String) { #expect(number.counted("card") == text) }
+    func aCountOfOneHasASingularNoun(_ number: Int, _ text: String) { #expect(number.counted("card") == text) }
 }

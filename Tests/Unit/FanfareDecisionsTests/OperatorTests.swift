@@ -49,7 +49,7 @@ import Testing
         #expect(story.apply(match.goal(30, "g2")).alert == .granted)
     }
 
-    @Test func whatWentBackDuringAPauseIsNoNews() {
+    @Test func aChangeThatWentBackDuringAPauseIsNotPublished() {
         var story = Scripted()
         story.apply(match.start())
         story.apply(match.event(5, "note", .patch(["note": "a"])))
@@ -163,7 +163,7 @@ import Testing
         #expect(story.publications.count == 3)
     }
 
-    @Test func whatCannotBeRepublishedSaysWhy() {
+    @Test func aRepublishThatIsImpossibleSaysWhy() {
         var story = Scripted()
         #expect(story.apply(operate(-700, .republish)).reason == "republish: has not been shown yet")
         story.apply(match.start())
@@ -275,7 +275,7 @@ import Testing
     }
 
     /// An ended topic may begin again, and is then still under the order.
-    @Test func anOrderForAllHoldsAlsoWhatHasEnded() {
+    @Test func anOrderForAllTopicsHoldsEndedTopics() {
         var rules = Rules.builtIn
         rules.other.lifetime.reopens = .resumed
         var story = Scripted(rules: rules)

@@ -234,7 +234,7 @@ import Testing
     }
 
     /// An activity whose push failed has its claim, and gets a newer alert only with a newer one.
-    @Test(arguments: Followed.allCases) func whoWasInTroubleIsClaimedBeforeTheNextAlert(followed: Followed) {
+    @Test(arguments: Followed.allCases) func anActivityWhosePushFailedIsClaimedBeforeTheNextAlert(followed: Followed) {
         let service = Self.service(members: 3, of: followed)
         service.answer = { member, _ in member == 0 ? .notProcessed : .accepted }
         service.publish(alert: "first")

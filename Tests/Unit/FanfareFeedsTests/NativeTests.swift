@@ -32,7 +32,7 @@ import Testing
     }
 
     /// A feed may carry more than is read, and one whose names are all different is not kept in mind.
-    @Test func whatAFeedCarriesBesideIsNotWorthAWord() {
+    @Test func unknownMembersOfEventsGetNoNotice() {
         let line = #"{"topic":"t","at":1,"kind":"pass","player":"Ö","side":"home","set":{"patch":1,"colour":"red"}}"#
         #expect(decode(line).allSatisfy { $0.notice == nil })
         let many = (0..<1000).map { #"{"topic":"t","at":1,"patch\#($0)":1}"# }.joined(separator: "\n")
@@ -224,7 +224,7 @@ import Testing
 
     /// Any bytes, cut anywhere, give the same items as the same bytes in one piece, and never a crash.
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func chunksDoNotMatter(seed: UInt64) {
+    func theEventsOfAFeedDoNotDependOnItsChunks(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         var bytes = Array(
             String(

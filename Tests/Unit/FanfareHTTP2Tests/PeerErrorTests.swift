@@ -104,7 +104,7 @@ import Testing
 
     @Test(arguments: [
         Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), frame(6, ping), frame(4, flags: 1), headers(1),
-    ]) func whatDoesNotBeginWithSettingsIsNotHTTP2(_ bytes: [UInt8]) {
+    ]) func aPeerThatDoesNotBeginWithSettingsIsNotHTTP2(_ bytes: [UInt8]) {
         let c = Connection(greeted: false)
         c.request(1)
         c.receive(bytes)

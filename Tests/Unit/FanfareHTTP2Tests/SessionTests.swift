@@ -330,7 +330,7 @@ import Testing
         #expect(c.openStreams == 0)
     }
 
-    @Test func weSayGoodbyeOnce() {
+    @Test func aSessionSendsItsGoAwayOnce() {
         let c = Connection()
         c.request(1)
         _ = c.output()
@@ -374,7 +374,7 @@ import Testing
     }
 
     /// What was taken lay in a queue, and its end never left.
-    @Test(arguments: 0...300) func whatDidNotWhollyLeaveWasNotProcessed(unsent: Int) {
+    @Test(arguments: 0...300) func aRequestThatDidNotWhollyLeaveWasNotProcessed(unsent: Int) {
         let c = Connection()
         var ends: [Int] = []
         for tag in 1...3 as ClosedRange<UInt64> {

@@ -197,7 +197,7 @@ import Testing
     }
 
     /// Transactions of few bytes meet in each way the entries of which one alone is as large.
-    @Test(arguments: [UInt64(1), 2, 3]) func whateverTheSizesOfEntriesAReaderGetsAllAndHoldsFew(seed: UInt64) throws {
+    @Test(arguments: [UInt64(1), 2, 3]) func aReaderGetsEntriesOfAllSizesAndHoldsFew(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let folder = TemporaryFolder()
         let log = try LMDBLog(folder: folder.path)

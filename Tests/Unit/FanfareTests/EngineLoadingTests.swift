@@ -165,7 +165,7 @@ import Testing
     }
 
     /// Whoever was left out lacks what came meanwhile: a topic is complete for nobody, and the next engine, which can read them, sends it.
-    @Test(.timeLimit(.minutes(10))) func whoeverWasLeftOutIsServedByTheNextEngine() async throws {
+    @Test(.timeLimit(.minutes(10))) func cardsThatLoadingLeftOutAreServedByTheNextEngine() async throws {
         let place = try Place(failures: 3)
         place.gate.open()
         var engine = try place.engine()

@@ -210,7 +210,7 @@ import Testing
 
     /// Calls at random, and crashes at any moment: a key is carried out once within 24 hours of log time, who repeats it gets the place of
     /// the first one, and what was acknowledged stays acknowledged.
-    @Test func whateverTheMomentOfACrashACallIsCarriedOutOnce() throws {
+    @Test func aCrashAtAnyMomentLeavesEachKeyedCallCarriedOutOnce() throws {
         var met = KeyWorld.Met()
         for seed in CrashSeeds(100).seeds {
             let world = KeyWorld(seed: seed)

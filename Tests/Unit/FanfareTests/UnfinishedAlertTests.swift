@@ -10,7 +10,7 @@ import Testing
 
 /// A crash in the middle of a goal's sweep: nobody hears of the goal twice, and those whom it has not reached still do.
 @Suite struct UnfinishedAlertTests {
-    @Test func whateverTheMomentOfACrashNobodyIsAlertedTwiceAndNobodyIsForgotten() {
+    @Test func aCrashAtAnyMomentAlertsNobodyTwiceAndForgetsNobody() {
         let worlds = CrashSeeds(60)
         var met = CrashWorld.Met()
         for seed in worlds.seeds {

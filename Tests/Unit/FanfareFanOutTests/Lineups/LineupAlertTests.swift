@@ -175,7 +175,7 @@ import Testing
         (.notProcessed, "by somebody\ngoal 1 in b · by somebody"),
         (.throttled, "by somebody\ngoal 1 in b · by somebody"),
     ])
-    func aGoalWithinTheSecondOfAnotherIsHeardToo(answer: DeliveryOutcome, told: String) {
+    func aGoalWithinTheGatherOfAnEarlierGoalAlertsWithIt(answer: DeliveryOutcome, told: String) {
         let stage = stage(three)
         stage.goal("b")
         let first = stage.pull().map(\.payload)

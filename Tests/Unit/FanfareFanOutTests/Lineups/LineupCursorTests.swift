@@ -103,7 +103,7 @@ import Testing
 
     /// The lineup was made with its content, and a topic is dismissed at the moment at which somebody joins: nobody can be sent the content that
     /// the first member has.
-    @Test func whatAJoinerCausesIsPaidByTheRotation() {
+    @Test func theRotationPaysForThePushThatAJoinerCauses() {
         let stage = LineupStage(
             lineups: LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(3600))))
         for topic in three { stage.publish(topic) }

@@ -79,7 +79,7 @@ import Testing
 
     /// The same version, with an alert and without: one has the stamp of the other, and the topics of a card do not come and go.
     /// A state that highlights nothing, as the first one after a topic has begun again, goes on to do so.
-    @Test(arguments: [true, false]) func whatFindsRoomIsTheSameWhateverAlertComesAlong(highlights: Bool) throws {
+    @Test(arguments: [true, false]) func theTopicsThatFindRoomDoNotDependOnTheAlert(highlights: Bool) throws {
         func topic(_ number: Int, limit: Int) -> LineupTopic {
             var state: JSONObject = ["awayScore": 1, "homeScore": 2, "period": "1H"]
             if highlights { state["highlight"] = "period" }

@@ -367,7 +367,7 @@ private struct Machine {
         }
     }
 
-    @Test(arguments: UInt64(1)...20) func noReadingIsTooMuch(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func noReadingOfAClockOverflowsTheEstimate(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let extremes: [Int64] = [.min, .min + 1, -1, 0, 1, .max / 1_000_000, .max - 1, .max]
         var estimate = WallEstimate(
