@@ -14,7 +14,7 @@ import Testing
         #expect(frames[0].payload.starts(with: [0, 1, 0, 0, 0x10, 0, 0, 2, 0, 0, 0, 0]))
     }
 
-    @Test func acknowledgesSettingsAndTellsOfThem() {
+    @Test func aSessionAcknowledgesSettingsAndTellsOfThem() {
         let c = Connection(greeted: false)
         _ = c.output()
         #expect(c.settingsReceived == false)
@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Requests
 
-    @Test func writesARequestAndLaterOnesShorter() {
+    @Test func aSessionWritesARequestAndLaterOnesShorter() {
         let c = Connection()
         c.request(1, body: [1, 2, 3])
         c.request(2, body: [4])
