@@ -3,7 +3,7 @@ import FanfareLoop
 import FanfareModel
 import Foundation
 
-/// What a store costs an engine beside its disk: sweeps of one topic's followers with a store and without one, in turns.
+/// Costs of a store to an engine beside its disk: sweeps of one topic's followers with a store and without one, in turns.
 enum StoreCost {
     static func measure(_ sizes: StoreSizes) throws -> Figures {
         var runs: [(kept: Figures, bare: Figures)] = []
