@@ -144,7 +144,7 @@ import Testing
         #expect(try parse("-- --json").options.paths == ["--json"])
     }
 
-    /// What was typed, and what the one line must name.
+    /// Typed arguments, and the words that the one line must name.
     @Test(arguments: [
         ("", "feed is missing"),
         ("f --sped 3", "--sped"),

@@ -189,7 +189,7 @@ import Testing
 /// A pipe that is full before anybody writes into it.
 private final class UnreadPipe {
     private var reading: CInt
-    /// Whoever writes into it closes it.
+    /// The writer closes it.
     let writing: CInt
 
     init() throws {

@@ -29,7 +29,7 @@ import Testing
         return summary
     }
 
-    /// What the dead-token guard holds back is told where it happens, so that the parts add up to what was sent.
+    /// The summary tells pushes that the dead-token guard holds back, so that the parts add up to the pushes sent.
     @Test func heldPushesAreTold() {
         var summary = summary
         #expect(!summary.text.contains("held"))
@@ -116,7 +116,7 @@ import Testing
         #expect(summary.json.contains(#""goalsLeftOut":12345,"#))
     }
 
-    /// Whoever was refused the newest state has not got it, although nothing more is sent.
+    /// An activity that was refused the newest state lacks it, although nothing more is sent.
     @Test func activitiesThatWereRefusedTheNewestStateCountAsUndelivered() throws {
         var summary = summary
         summary.counts.owed = 2

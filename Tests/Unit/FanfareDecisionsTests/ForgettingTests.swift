@@ -31,7 +31,7 @@ import Testing
         #expect(story.core.forgotten.isEmpty, "told once")
     }
 
-    /// Whoever drops the last reference to a publication frees it, which is to be the thread that decides.
+    /// The thread that drops the last reference to a publication frees it, and that is to be the thread that decides.
     @Test func aPublicationThatIsNoTopicsNewestAnyMoreIsKeptForAWhile() {
         var story = Scripted()
         weak var replaced: Publication?

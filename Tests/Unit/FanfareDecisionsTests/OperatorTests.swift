@@ -105,7 +105,7 @@ import Testing
         #expect(record.outcome == .published)
         #expect(record.reason == "correction by an operator: visible change")
         #expect(story.publications.last?.priority == .immediate)
-        // The same change from the feed waits.
+        // An equal change from the feed waits.
         #expect(story.apply(match.event(2, "note", .patch(["note": "a"]))).outcome == .conflated)
     }
 

@@ -91,7 +91,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// What is claimed has no right of way: a sweep that needs no claims gets its turns beside audiences of one.
+    /// Claimed audiences have no right of way: a sweep that needs no claims gets its turns beside audiences of one.
     @Test func claimedAudiencesHoldUpNoOtherSweep() {
         let service = Self.service(orders: 0..<2000, namedMax: 50)
         for member in 2000..<3000 { service.follow(member) }
@@ -155,7 +155,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// Who went on without room, and rested since, gets room with the next alert.
+    /// An audience that went on without room, and rested since, gets room with the next alert.
     @Test func anAudienceThatRestedAfterItsWaitForRoomGetsRoomLater() {
         let shard = Shard()
         shard.keepClaims(ClaimLimits(namedMax: 1))

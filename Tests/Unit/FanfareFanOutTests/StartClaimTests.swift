@@ -46,7 +46,7 @@ import Testing
         #expect(stage.settle().isEmpty && stage.shard.isQuiet)
     }
 
-    /// What is claimed and has not left is lost to a crash.
+    /// A start that is claimed and has not left is lost to a crash.
     @Test func aStartIsClaimedWhenItIsAboutToLeave() {
         let stage = Self.stage()
         stage.start()

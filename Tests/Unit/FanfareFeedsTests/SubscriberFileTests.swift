@@ -89,7 +89,7 @@ import Testing
         #expect(Set(all.map(\.activity)).count == 4)
     }
 
-    /// What is read is written as another line, which means the same.
+    /// A subscription that is read is written as another line, which means the same.
     @Test func aWrittenLineIsReadBackAsItWas() throws {
         let text = """
             match/1 00ff7f started=2026-06-13T14:00:00.123Z

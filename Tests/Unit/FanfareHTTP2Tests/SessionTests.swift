@@ -40,7 +40,7 @@ import Testing
         #expect(frames[2].payload == [0x83, 0x87, 0xbf, 0x14, UInt8(path.count)] + path + [0xbe])
     }
 
-    /// What a server decodes, whatever has happened to the table in between.
+    /// Requests decode to their fields on a server, whatever has happened to the table in between.
     @Test func everyRequestOfEveryShapeDecodesToItsFields() throws {
         let c = Connection()
         var server = HeaderDecoder(tableCapacity: 4096, listLimit: 100_000)
@@ -373,7 +373,7 @@ import Testing
         #expect(!more)
     }
 
-    /// What was taken lay in a queue, and its end never left.
+    /// Taken bytes lay in a queue, and their end never left.
     @Test(arguments: 0...300) func aRequestThatDidNotWhollyLeaveWasNotProcessed(unsent: Int) {
         let c = Connection()
         var ends: [Int] = []
@@ -406,7 +406,7 @@ import Testing
         }
     }
 
-    /// Whoever resets it: a stream whose end was never written cannot have been processed.
+    /// A stream whose end was never written cannot have been processed, whichever side resets it.
     @Test func aResetOfABodyThatWaitsForAWindowSaysThatItWasNotProcessed() {
         for isWhole in [false, true] {
             let c = Connection(settings: [(4, isWhole ? 50 : 10)])

@@ -39,7 +39,7 @@ import Testing
         #expect(try read(log).last == entries(3..<4)[0])
     }
 
-    /// What a loss of power leaves of a file that was being made is no log yet.
+    /// A file that was being made at a loss of power is no log yet.
     @Test func aFileThatWasBeingMadeIsMadeAnew() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfarePresentation
 
-/// What `--check` refuses (rules P2, P3, P5).
+/// Refusals of `--check` (rules P2, P3, P5).
 @Suite struct CheckTests {
     private func kinds(_ scene: Scene) -> [Finding.Kind] { scene.findings.map(\.kind) }
 

@@ -93,7 +93,7 @@ import Testing
         #expect(events[10...].allSatisfy { !$0.contains(" ahead, ") }, "\(events)")
     }
 
-    /// What somebody does while a live feed is replayed to its followers.
+    /// Stage on which somebody acts while a live feed is replayed to its followers.
     private final class Stage {
         let clock = ManualClock()
         fileprivate let input = Pipe()

@@ -21,7 +21,7 @@ import Testing
         return try ReplayPlan(options, scan: nil)
     }
 
-    /// What a plan's options are refused for.
+    /// Reason why a plan's options are refused; `nil` if they are taken.
     private func fault(_ make: () throws -> ReplayPlan) -> String? {
         do {
             _ = try make()

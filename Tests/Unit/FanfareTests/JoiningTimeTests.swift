@@ -5,7 +5,7 @@ import Testing
 
 @testable import Fanfare
 
-/// What the core tells its shards about who has joined, with a store.
+/// Times of joiners that the core tells its shards, with a store.
 @Suite struct JoiningTimeTests {
     private static func event(at second: Int64) -> FeedEvent {
         FeedEvent(

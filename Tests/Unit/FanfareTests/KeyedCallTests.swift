@@ -122,7 +122,7 @@ import Testing
         #expect(engine.core.keys.violation() == nil)
     }
 
-    /// So many keys may come while the store's cards are loaded that the first call's is dropped. Its entry makes the key known again.
+    /// The first call's key is dropped if too many come while the store's cards are loaded. Its entry makes the key known again.
     @Test func aRepeatedCallWhoseKeyIsDroppedGetsTheEntryOfTheFirst() throws {
         let disk = ManualDisk()
         let engine = OneThread(disk: disk)

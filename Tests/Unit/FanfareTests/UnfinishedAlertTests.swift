@@ -89,7 +89,7 @@ import Testing
             #expect(await engine.settle(within: .seconds(300)))
             _ = await engine.shutdown()
         }
-        // Who was claimed and not reached gets the state alone: at most two blocks.
+        // A claimed activity that was not reached gets the state alone: at most two blocks.
         let told = stores.alerts.withLock(\.["goal 2"]) ?? 0
         #expect((people - 2048 + 100...people).contains(told), "\(told)")
         #expect(stores.alerts.withLock(\.["goal 1"]) == people)
