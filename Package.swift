@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Load tools and the tests that need them want nghttp2's headers; a plain `swift build`, or a program that
-/// embeds Fanfare, must not. Nor must a newer compiler's warning stop them, which it does here. The Makefile sets the
-/// variable.
+/// Load tools and their tests need nghttp2's headers, and are part of the package only if the Makefile sets the variable: a plain
+/// `swift build`, or a program that embeds Fanfare, needs no such headers. Warnings are errors only then, so that a warning of a
+/// newer compiler does not stop a program that embeds Fanfare.
 let development = Context.environment["FANFARE_DEV"] != nil
 /// `FANFARE_DEV=threads`: the tests of threaded code, with all that they need. A sanitizer's build of everything takes twice as long.
 let sanitizing = Context.environment["FANFARE_DEV"] == "threads"
@@ -20,7 +20,7 @@ let language: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
-/// What touches memory by pointer says so, in what ships; the rooms for it are few (CONTRIBUTING.md).
+/// Shipped code that touches memory by pointer says `unsafe`; `scripts/borders` lists the modules that may import C.
 let swift = language + [.strictMemorySafety()]
 
 /// In a release build the sources are optimised and the tests are not: it would take most of the time, for code that runs for a moment.
@@ -35,7 +35,7 @@ var products: [Product] = [
     .executable(name: "fanfare", targets: ["FanfareCLI"]),
 ]
 
-/// What is decided, who gets it, and what both speak of: for targets that put them together, with whatever else they need.
+/// Dependencies of a target that connects decisions and fan-out: both stages, their model and their queues, and the others given.
 func stages(_ others: String...) -> [Target.Dependency] {
     (["FanfareModel", "FanfareQueues", "FanfareDecisions", "FanfareFanOut"] + others).map { .byName(name: $0) }
 }
@@ -49,11 +49,11 @@ var targets: [Target] = [
     .systemLibrary(name: "CFanfareHarfBuzz", pkgConfig: "harfbuzz-subset", providers: [.apt(["libharfbuzz-dev"])]),
     .systemLibrary(name: "CFanfareThreads"),
 
-    // What has to hold before the program's first line.
+    // Settings of the process that must hold before the program's first line.
     .target(name: "CFanfareStart", dependencies: ["CFanfareOpenSSL"]),
 
-    // The engine, in the order data flows through it. What one stage hands to the next is the model's; decisions and fan-out
-    // know nothing of each other.
+    // The engine, in the order data flows through it. Values that one stage hands to the next are the model's; decisions and
+    // fan-out know nothing of each other.
     .target(name: "FanfareModel", swiftSettings: swift),
     // Threads that may block, and what they share: for libraries that need no loop, too.
     .target(name: "FanfareThreads", dependencies: ["CFanfareThreads"], swiftSettings: swift),
@@ -99,7 +99,7 @@ var targets: [Target] = [
         name: "FanfareReplay",
         dependencies: stages("Fanfare", "FanfareJSON", "FanfareFeeds", "FanfareAPNs", "FanfareLog", "FanfareLoop"),
         swiftSettings: swift),
-    // What an app on the phone shares with a backend: nothing but Foundation.
+    // Types that an app on the phone shares with a backend: they need nothing but Foundation.
     .target(name: "FanfareLineup", swiftSettings: swift),
     // Pictures of content states: the command's, and nothing that an embedding program needs.
     .target(
@@ -112,7 +112,7 @@ var targets: [Target] = [
             "FanfareRules", "FanfarePresentation"),
         swiftSettings: swift),
 
-    // What tests of several modules share, and programs that play a shard.
+    // Code that tests of several modules and programs that play a shard share.
     .target(
         name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareQueues", "FanfareFanOut"],
         path: "Tests/Support/FanfareTestSupport", swiftSettings: language),
@@ -142,7 +142,7 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareLineupTests", dependencies: ["FanfareLineup"], path: "Tests/Unit/FanfareLineupTests",
         swiftSettings: swiftOfTests),
-    // What a server has, as a listener, keys and certificates: for tests, and for the servers under Load. Nothing that ships listens.
+    // Listener, keys and certificates of servers: for tests, and for the servers under Load. Nothing that ships listens.
     .target(
         name: "ServerTestSupport", dependencies: ["FanfareLoop", "CFanfareUV", "CFanfareOpenSSL"],
         path: "Tests/Support/ServerTestSupport", swiftSettings: language),
@@ -192,7 +192,7 @@ var targets: [Target] = [
         name: "FanfarePresentationTests", dependencies: ["FanfarePresentation", "FanfareTOML", "FanfareModel"],
         path: "Tests/Unit/FanfarePresentationTests",
         swiftSettings: swiftOfTests),
-    // What people must see of a feed, worked out again as simply as possible, and a program that compares.
+    // Reference model: states that people must see of a feed, worked out as simply as possible, and a program that compares.
     .target(
         name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"],
         path: "Tests/Differential/ReferenceModel",
@@ -351,12 +351,12 @@ if development {
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
             swiftSettings: language),
         .testTarget(
-            name: "ApnsSimulatorTests",
+            name: "APNsSimulatorTests",
             dependencies: [
                 "APNsSimulator", "FanfareHTTP2", "FanfareLoop", "ServerTestSupport", "LoadJSON", "apns-simulator",
                 "apns-load", "apns-floor", "delivery-judge",
             ],
-            path: "Tests/System/ApnsSimulatorTests",
+            path: "Tests/System/APNsSimulatorTests",
             exclude: ["client.py"], swiftSettings: swiftOfTests),
         .testTarget(
             name: "DeliveryJudgeTests", dependencies: ["DeliveryJudge", "LoadJSON"],

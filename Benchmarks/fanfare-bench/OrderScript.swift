@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// What an order's feed says, one change after the other, each of which people see.
+/// Changes of an order's feed, one after the other, each of which people see.
 struct OrderScript: Sendable {
     let kind: TopicKind
     let change: @Sendable (_ order: Int, _ step: Int) -> JSONObject

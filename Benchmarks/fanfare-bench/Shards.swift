@@ -4,7 +4,7 @@ import FanfareFanOut
 import FanfareModel
 import FanfareQueues
 
-/// The same subscribers on one shard and on two, each on a processor of its own; and, measured separately, the core's work for them: it
+/// Equal subscribers on one shard and on two, each on a processor of its own; and, measured separately, the core's work for them: it
 /// decides, and passes each publication to every shard.
 enum Shards {
     private static let sweepsPerRun = 4

@@ -2,7 +2,7 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareModel
 
-/// What `TransportChoice.discard` does, and tells of each batch when it has left.
+/// Transport that discards pushes as `TransportChoice.discard` does, and tells of each batch when it has left.
 final class WatchedTransport: Transport {
     private unowned let source: any DeliverySource
     private let clock: () -> Moment

@@ -32,7 +32,7 @@ private struct UsageError: Error {
     let text: String
 }
 
-/// What a command line asks for, behind its command.
+/// Request of a command line: the options behind the command.
 private struct Request {
     var options = Pusher.Options()
     var output = ""

@@ -21,7 +21,7 @@ struct Run {
         return try body(path)
     }
 
-    /// What a run says of itself, beside the judge.
+    /// Report of a run on itself, beside the judge's findings.
     private struct Played {
         let summary: String
         let met: [(String, Int)]

@@ -71,8 +71,8 @@ extension Topic {
         }
         if case .retracted = folded {
             context.draft.set(.retracted, "withdrawn before it arrived")
-            // People see no new fact, but the state may report the withdrawal, as it would if both had come in order. That is never
-            // urgent, so a flush carries it.
+            // People see no new fact, but the state may report the withdrawal, as it would if both had come in order. The withdrawal
+            // is never urgent, so a flush carries it.
             if !shown.ended, shown.state != nil, !kindRules.looksAlike(fold.state, before) {
                 agenda.add(event.cause, max: limits.causesMax)
                 agenda.flushAt = max(now, shown.nextUpdate(after: rules.pace.minimumInterval, now: now))

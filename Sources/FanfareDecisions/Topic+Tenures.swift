@@ -10,8 +10,8 @@ extension Topic {
         return fold.patchOrder.isNewer(seq: event.seq) ?? (newestAt - event.at <= rules.pace.lateAfter)
     }
 
-    /// Recognises events of the previous tenure, delivered again or late: they do not concern the followers of this one. Nor does an
-    /// old end of a topic that reuses its id, if nothing else of the topic is known: it ended an earlier tenure.
+    /// Recognises events of the previous tenure, delivered again or late, which do not concern the followers of this tenure. An old end of
+    /// a topic that reuses its id is one of them if nothing else of the topic is known.
     ///
     /// - Returns: the reason why the event changes nothing; `nil` if it may change something.
     func reasonOfBefore(_ event: FeedEvent, now: FeedTime) -> String? {

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// How the cards of a topic kind look: named elements, and the places where they stand.
+/// Design of the cards of a topic kind: named elements, and the places where they stand.
 package struct CardTemplate: Sendable {
     /// Part of a template that one or more places show.
     enum Section: String, Sendable, CaseIterable { case compact, minimal, expanded, lockScreen, small }

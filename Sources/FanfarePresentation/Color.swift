@@ -81,7 +81,7 @@ package struct Color: Sendable, Hashable {
     var opposite: Color { contrast(with: .white) >= contrast(with: .black) ? .white : .black }
 }
 
-/// How a place shows colours.
+/// Treatment of colours in a place.
 package enum Appearance: String, Sendable, CaseIterable {
     case light
     case dark

@@ -38,7 +38,7 @@ struct GroupLayout {
         return group.map { element in
             guard element.isText else { return nil }
             later -= element.natural
-            // Of two texts that do not both fit, the larger one gives way.
+            // The larger text gives way if both do not fit.
             let fair = max(rest - later, min(element.natural, rest / 2))
             let fitting = element.fitting(texts.count == 1 ? rest : fair, measure)
             rest -= (fitting?.width ?? 0) + (element.isHighlighted ? 2 * MeasuredElement.pillPadding.x : 0)

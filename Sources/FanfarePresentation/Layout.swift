@@ -245,7 +245,7 @@ package struct Layout {
         } else if leading.isEmpty || trailing.isEmpty {
             sideMax = (frame.width, frame.width)
         } else {
-            // Of two sides that do not both fit, the larger one gives way.
+            // The larger side gives way if both do not fit.
             let room = frame.width - gap
             let wanted = trailing.contains(where: \.isBar) ? room : naturalWidth(trailing)
             let right = min(wanted, max(room - naturalWidth(leading), room / 2))

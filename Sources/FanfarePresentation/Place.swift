@@ -1,4 +1,4 @@
-/// Where the system shows a Live Activity: a place on a device, in an appearance.
+/// Spot at which the system shows a Live Activity: a kind of place on a device, in an appearance.
 package struct Place: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case compact

@@ -61,7 +61,7 @@ package final class Replay {
             source = try feed ?? Replay.open(plan, loop, input)
             engine = try Replay.makeEngine(plan, loop, transports, report: output.report)
             if let notice = plan.strangers?.notice { journal.report(notice) }
-            pacing = try ReplayPacing(plan.pace, loop: loop)
+            pacing = try ReplayPacing(plan.timeScale, loop: loop)
             interruptions = try Interruptions(loop: loop)
             engine.delegate = self
             // Signals end the process until the store has been read, which may take minutes.

@@ -4,7 +4,7 @@ import FanfareModel
 /// Schedules the replay's next step, after other callbacks, at a moment of the feed or after a delay, and its checks of progress and deadlines.
 /// Confined to the replay's loop.
 final class ReplayPacing {
-    private var pace: Pace
+    private var timeScale: TimeScale
     private var timer: LoopTimer?
     /// A wake-up instead of a timer of zero, which would fire in the same turn of the loop, before other callbacks.
     private var nextTurn: Wakeup?
@@ -16,8 +16,8 @@ final class ReplayPacing {
 
     private static let checkInterval = Duration.milliseconds(200)
 
-    init(_ pace: Pace, loop: Loop) throws(LoopError) {
-        self.pace = pace
+    init(_ timeScale: TimeScale, loop: Loop) throws(LoopError) {
+        self.timeScale = timeScale
         nextTurn = try Wakeup(loop: loop) { [unowned self] in onDue() }
         timer = LoopTimer(loop: loop) { [unowned self] in onDue() }
         checks = LoopTimer(loop: loop) { [unowned self] in onCheck() }
@@ -25,7 +25,7 @@ final class ReplayPacing {
 
     /// - Returns: `true` if the moment has come; otherwise `onDue` is called when it comes.
     func hasCome(_ moment: FeedTime, at now: MonotonicTime) -> Bool {
-        let wait = pace.wait(until: moment, now: now)
+        let wait = timeScale.wait(until: moment, now: now)
         guard wait > .zero else { return true }
         self.wait(wait)
         return false

@@ -7,7 +7,7 @@ struct ReplayPlan {
     let options: ReplayOptions
     /// Scan of a recorded feed; `nil` for a live feed on standard input, whose content is unknown.
     let scan: FeedScan?
-    let pace: Pace
+    let timeScale: TimeScale
     let subscribers: SyntheticSubscribers
     /// The given subscriber source, read through `StrangeTopics`; `nil` without a source or for a live feed.
     let strangers: StrangeTopics?
@@ -37,7 +37,7 @@ struct ReplayPlan {
         }
         self.options = options
         self.scan = scan
-        pace = Pace(options.timetable, isLive: scan == nil)
+        timeScale = TimeScale(options.timetable, isLive: scan == nil)
         subscribers = SyntheticSubscribers(options.subscribers, topics: scan?.topics ?? [])
         strangers = scan.flatMap { scan in
             options.subscribers.source.map { StrangeTopics($0, known: Set(scan.topics)) }

@@ -1,7 +1,7 @@
 import FanfareJSON
 package import FanfareModel
 
-/// What a card shows: the `LineupContentState` of a push, parsed.
+/// Content of a card: the `LineupContentState` of a push, parsed.
 package struct ShownContent: Sendable, Equatable {
     package struct Row: Sendable, Equatable {
         package var topic: String

@@ -399,8 +399,8 @@ extension Redaction.Form {
 }
 
 extension OccasionRule {
-    /// - Parameter reducer: the kind's reducer; `nil` if a program brings it along. That one may have words for any alert, so none needs a
-    ///   title.
+    /// - Parameter reducer: the kind's reducer; `nil` if a program brings it along. A program's reducer may have words for any alert, so
+    ///   no occasion needs a title.
     fileprivate init(_ table: TableReader, reducer: NamedReducer?) {
         let when = table.conditions("when")
         let shifts = table.shifts("falls").map { FieldShift($0.key, by: -$0.by) } + table.shifts("rises")

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What the planted faults are in, and what has to find them: so that one build of these few targets is all that
-// `scripts/mutants` waits for. It takes the place of the package's own manifest in the copy that is planted.
+// The targets that have planted faults, and the tests that find them: one build of these few targets is all that
+// `scripts/mutants` waits for. This manifest takes the place of the package's own manifest in the copy that is planted.
 
 let swift: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),

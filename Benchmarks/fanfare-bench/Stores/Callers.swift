@@ -3,7 +3,7 @@ import FanfareFanOut
 import FanfareLoop
 import FanfareQueues
 
-/// What so many callers at once have seen, each of whom waits for its receipt before the next call.
+/// Latencies of several callers at once, each of whom waits for its receipt before the next call.
 struct Callers: Sendable {
     let latency: Histogram
     let seconds: Double

@@ -132,7 +132,7 @@ enum Ends {
     }
 }
 
-/// How long after a goal each of its pushes left, and how many ends have left.
+/// Delays of a goal's pushes after the goal, and the number of ends that have left.
 ///
 /// `Sendable` is unchecked because a goal's moment is written before its event is handed in, and read when its pushes leave: the ways of the
 /// event order the two.

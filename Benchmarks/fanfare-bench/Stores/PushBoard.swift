@@ -3,7 +3,7 @@ import Fanfare
 import FanfareFanOut
 import FanfareLoop
 
-/// What has left a `WatchedTransport`, for other threads.
+/// Pushes that have left a `WatchedTransport`, for other threads.
 final class PushBoard: Sendable {
     /// Everything since the board was made.
     struct Seen: Sendable {

@@ -3,7 +3,7 @@ import FanfareLoop
 import FanfareModel
 import Foundation
 
-/// What a store costs an engine beside its disk: sweeps of one topic's followers, and goals to lineups, with a store and without one, in turns.
+/// Costs of a store to an engine beside its disk: sweeps of one topic's followers, and goals to lineups, with a store and without one, in turns.
 enum StoreCost {
     static func measure(_ sizes: StoreSizes) throws -> Figures {
         // A lineup takes ten times a follower's memory.

@@ -5,7 +5,7 @@ enum Stores {
     enum Part: String, CaseIterable {
         /// Events until they are durable.
         case durability
-        /// The same while rows of the people are rewritten.
+        /// Events until they are durable, while rows of the people are rewritten.
         case rewriting
         /// New people until they are durable, imported and loaded.
         case people

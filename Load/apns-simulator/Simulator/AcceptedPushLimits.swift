@@ -1,4 +1,4 @@
-/// How much of what the simulator accepts is recorded.
+/// Limits of the record of accepted pushes.
 struct AcceptedPushLimits {
     var tokensMax = 1 << 24
     /// Most entries; 20 bytes each make 2.5 GB.

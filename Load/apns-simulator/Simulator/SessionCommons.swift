@@ -1,4 +1,4 @@
-/// What the sessions of a simulator have in common.
+/// Common state of a simulator's sessions.
 struct SessionCommons {
     var settings: SessionSettings
     let memory = SessionMemory()

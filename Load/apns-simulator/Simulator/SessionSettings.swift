@@ -1,4 +1,4 @@
-/// What a connection of the simulator tells its client, and how it answers.
+/// Settings that a connection of the simulator tells its client, and the settings of its answers.
 struct SessionSettings {
     /// SETTINGS_MAX_CONCURRENT_STREAMS.
     var streamsMax: UInt32

@@ -1,6 +1,6 @@
-/// What is done with connections at the end of the loop's turn, because their sessions are being read until then.
+/// Work on connections at the end of the loop's turn, because their sessions are being read until then.
 ///
-/// An object, because what is done calls the simulator back. Confined to the simulator's loop.
+/// An object, because the work calls the simulator back. Confined to the simulator's loop.
 final class TurnEnd {
     private var withOutput: [Connection] = []
     private var losing: [Connection] = []

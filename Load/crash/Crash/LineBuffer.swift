@@ -1,4 +1,4 @@
-/// Bytes that come in parts, as lines. What has no line feed yet waits for it.
+/// Bytes that come in parts, as lines. A line waits for its line feed.
 struct LineBuffer {
     private var rest: [UInt8] = []
 

@@ -2,7 +2,7 @@ import FanfareLog
 import Glibc
 import Synchronization
 
-/// What a program is doing, in which a kill may find it.
+/// Activity of a program, in which a kill may find it.
 package enum Phase: Int, CaseIterable, Sendable {
     /// Commits of entries, of people's rows, and of claims.
     case entries, people, claims

@@ -1,9 +1,9 @@
-/// What the driver asks the program to do, as a line of text that begins with the request's number.
+/// Request of the driver to the program, as a line of text that begins with the request's number.
 package enum Request: Sendable, Equatable {
     package enum Change: String, Sendable {
         /// Event with an id, which may be handed in again.
         case event
-        /// The same, with an alert.
+        /// Event with an id and an alert.
         case alert
         case publish, correct
         /// Last event of a topic.

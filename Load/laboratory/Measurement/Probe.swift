@@ -144,7 +144,7 @@ package final class Probe: DeliverySource {
         noteReached(serial, after: before, times: times, at: now)
     }
 
-    /// Who has a publication has what it overtook on its way: without those the percentiles would lack the longest waits.
+    /// Counts the publications that this one has overtaken as reached: without them the percentiles would lack the longest waits.
     private func noteReached(_ serial: UInt32, after before: UInt32, times: Int, at now: Int64) {
         var serial = serial
         repeat {

@@ -1,7 +1,7 @@
 /// Processor time of a thread per push, in slices of some thousand pushes, each of which takes a few milliseconds.
 ///
-/// What shares the machine slows some slices and leaves others alone, so a low quantile of them varies much less from run to run than the
-/// mean does.
+/// Other work on the machine slows some slices and leaves the rest alone, so a low quantile of the slices varies much less from run to run
+/// than the mean does.
 struct PushCosts {
     /// Costs of the slices, in tenths of a nanosecond per push where a histogram has microseconds: a push costs 100 ns or more.
     private(set) var histogram = LatencyHistogram()

@@ -116,8 +116,8 @@ package struct DecisionMeter {
         overtaken[topic, default: []].append(serial)
     }
 
-    /// Notes the end of an engine after which another one goes on. That one brings what each topic shows, and so finishes what the first
-    /// had still to bring.
+    /// Notes the end of an engine after which another one goes on. The next engine brings the state that each topic shows, and so finishes
+    /// the sweeps that the first one had begun.
     package mutating func noteRestart() {
         for (serial, topic) in open where overtaken[topic]?.contains(serial) != true {
             overtaken[topic, default: []].append(serial)

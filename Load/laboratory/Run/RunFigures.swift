@@ -117,7 +117,7 @@ struct RunFigures {
             for (stage, moment) in [
                 (Stage.decided, row.decided), (.first, first), (.last, meter.table.last(of: serial) ?? 0),
             ] where moment > 0 {
-                // What is early by the clocks' order belongs to the first second.
+                // A passage before the start by the clocks' order belongs to the first second.
                 let second = max(0, Int((moment - measuredFrom) / 1_000_000_000))
                 passages.append(Passage(second: second, stage: stage, serial: serial, moment: moment))
             }
@@ -340,7 +340,7 @@ struct RunFigures {
                 let row = meter.table[passage.serial]
                 stages.record(passage.stage, row, nanoseconds: passage.moment - row.planned)
                 if passage.stage == .last {
-                    // What the last activity lacked until now was that old, whether or not somebody looked.
+                    // The publication that the last activity lacked until now had that age, whether or not a sample saw it.
                     let age = Double(passage.moment - row.decided) / 1e9
                     intervals[index].oldestUndelivered = max(intervals[index].oldestUndelivered, age)
                 }

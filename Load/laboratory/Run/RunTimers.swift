@@ -1,6 +1,6 @@
 import FanfareLoop
 
-/// What calls a run back on its loop: timers and signals.
+/// Timers and signals that call a run back on its loop.
 struct RunTimers {
     /// For the decisions' next deadline, the measurement's start, the end of the drain, and progress.
     var deadline: LoopTimer?

@@ -224,7 +224,7 @@ extension LoadTransport {
 
     /// Notes what the programs would refuse.
     private static func check(_ options: [String], _ distance: [String]?, _ table: TableReader) {
-        // What the laboratory adds; no file is read.
+        // Options that the laboratory adds; no file is read.
         var given = ["--cert", "c", "--key", "k"]
         if !isOfFastMode(options) { given += ["--public-key", "p", "--bundle-id", "b"] }
         do { _ = try SimulatorOptions(arguments: given + options) } catch {

@@ -108,8 +108,8 @@ package struct Scenario: Sendable, Equatable {
 
     /// Fingerprint of the load: everything but names, thresholds, the seed and wasted time.
     ///
-    /// What has its default is not part of it, so that a build which knows further options gives the same load the same fingerprint; a build with
-    /// other defaults, or with further options of a simulator or a burst, gives another one where they count.
+    /// Options at their defaults are not part of it, so that a build which knows further options gives the same load the same fingerprint;
+    /// a build with other defaults, or with further options of a simulator or a burst, gives another one where they count.
     package var definition: String {
         var load = self
         (load.name, load.purpose, load.thresholds, load.seed, load.waste) = ("", Purpose(), [], 0, .zero)
@@ -319,7 +319,7 @@ package enum LoadTransport: Sendable, Equatable {
         return LoadTransport.milliseconds(option, distance)
     }
 
-    /// The same of an option of the simulator: of `30~400` the first number, which is the median.
+    /// Value in seconds of an option of the simulator, which is in milliseconds: of `30~400` the first number, which is the median.
     package func option(_ option: String) -> Double? {
         guard case .simulator(let options, _, _) = self else { return nil }
         return LoadTransport.milliseconds(option, options)

@@ -13,7 +13,7 @@ package struct MeasuredCosts: Codable, Sendable, Equatable {
     package var fixedBytes: Double?
     /// Bytes of a push's body.
     package var bodyBytes: Double
-    /// The same two of lineups; `nil` without a run of lineups, and then the costs say nothing of them.
+    /// Resident bytes per lineup; like `lineupBodyBytes` `nil` without a run of lineups, and then the costs say nothing of lineups.
     package var bytesPerLineup: Double?
     package var lineupBodyBytes: Double?
     /// Processor seconds of the APNs simulator per push, for predictions of runs on this machine.

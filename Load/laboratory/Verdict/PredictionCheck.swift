@@ -63,7 +63,7 @@ package struct PredictionCheck: Sendable {
         needs = PredictionCheck.needs(result, costs)
     }
 
-    /// What a plan multiplies, beside what the runs took: the medians of all runs.
+    /// Costs that a plan multiplies, beside the measured ones: medians of all runs.
     private static func needs(_ result: LoadResult, _ costs: MeasuredCosts) -> [Need] {
         let hasLineups = result.scenario.hasLineups ?? false
         func need(_ name: String, _ figure: String, _ unit: String, _ cost: Double?, factor: Double = 1) -> Need? {

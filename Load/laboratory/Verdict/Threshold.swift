@@ -177,7 +177,7 @@ package struct ThresholdError: Error, CustomStringConvertible {
 }
 
 extension Double {
-    /// The share in per cent. What is less than a whole is never told as 100 %, however little it lacks.
+    /// The share in per cent. A share below the whole is never told as 100 %, however little is missing.
     package var asShare: String {
         let percent = self * 100
         guard percent < 100, percent.shortened == "100" else { return "\(percent.shortened) %" }

@@ -1,6 +1,6 @@
 internal import FanfareModel
 
-/// What is on a disk for certain, and what may be.
+/// Contents that are on a disk for certain, and contents that may be.
 ///
 /// The model: a write is durable when a sync of its file returns, or when it returns itself from a descriptor with `O_DSYNC`. Before that any
 /// subset of the sectors that were written may be on the disk. A file is as long as what is on the disk of it. Names are durable when a
@@ -88,7 +88,7 @@ struct Disk {
         }
     }
 
-    /// What a loss of power leaves of what is not durable.
+    /// Part of the undurable writes that a loss of power leaves.
     enum Remains: Sendable {
         case nothing, everything
         /// A subset, by its seed.

@@ -1,6 +1,6 @@
 internal import WriteRecorder
 
-/// What a store did to the folder of one of its parts. A file has a number, whatever its name.
+/// Change that a store made in the folder of one of its parts. A file has a number, whatever its name.
 enum Event {
     case create(Int, String)
     /// - isDurable: through a descriptor that makes each write durable (`O_DSYNC`).

@@ -84,7 +84,7 @@ package struct Recording {
         return copy
     }
 
-    /// What was recorded, in a line for each part.
+    /// Summary of the recording, in a line for each part.
     package var text: String {
         tracks.map { track in
             var counts = (writes: 0, durable: 0, syncs: 0, names: 0, again: 0, bytes: 0)

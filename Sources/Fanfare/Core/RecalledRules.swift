@@ -2,7 +2,7 @@ import FanfareLog
 
 /// The rules that a recall has adopted so far, and what they change.
 struct RecalledRules {
-    /// How rules of the log follow those before them.
+    /// Relation of rules in the log to the rules before them.
     enum Adoption { case asTheFirst, asTheSame, asOthers }
 
     private var rules: LogRules?

@@ -11,7 +11,7 @@ package protocol InitialActivities: Sendable {
     func read(at place: ShardPlace, _ take: (ShardCommand) -> Void)
 }
 
-/// What a shard loads on its thread, before anything else happens there.
+/// The activities that a shard loads on its thread before its first turn, with their place and their number.
 struct ShardLoad: Sendable {
     let place: ShardPlace
     /// Is `true` if the thread stays on one processor.

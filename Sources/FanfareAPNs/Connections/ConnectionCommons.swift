@@ -1,6 +1,6 @@
 import FanfareHTTP2
 
-/// What the connections of a pool have in common: the settings, the memory that their requests are written in, and the limit that one connection's
+/// Common state of a pool's connections: the settings, the memory that their requests are written in, and the limit that one connection's
 /// end sets to the others. Confined to the pool's thread.
 final class ConnectionCommons {
     let configuration: PoolConfiguration

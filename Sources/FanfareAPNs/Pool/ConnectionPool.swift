@@ -345,7 +345,7 @@ package final class ConnectionPool: Transport {
     }
 }
 
-/// What the pool's connections and their dialers call.
+/// The calls of the pool's connections and of their dialers.
 extension ConnectionPool: ConnectionOwner {
     var knownEndpoint: KnownEndpoint { upkeep.knownEndpoint }
     var hadRoom: Bool { upkeep.sizing.hadRoom }

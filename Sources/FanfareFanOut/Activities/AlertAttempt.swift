@@ -39,7 +39,7 @@ struct AlertAttempt: Equatable {
     var isPaid: Bool { reason == AlertAttempt.sent }
     var isAtTen: Bool { word[bits: 28..<29] != 0 }
 
-    /// This alert, in a push that was charged at priority 10.
+    /// Copy of the attempt with a charge at priority 10.
     var chargedAtTen: AlertAttempt {
         var charged = self
         charged.word[bits: 28..<29] = 1

@@ -69,7 +69,7 @@ struct DeadTokenQuarantine {
         return now + DeadTokenQuarantine.probeInterval
     }
 
-    /// Notes that an activity that may be quarantined no longer waits. Such entries are removed when they may be half of the queue.
+    /// Notes that an activity that may be quarantined no longer waits. Abandoned entries are removed when they may be half of the queue.
     mutating func abandon(isQuarantined: (ActivitySlot, _ generation: UInt32) -> Bool) {
         guard !queue.isEmpty else { return }
         abandoned += 1

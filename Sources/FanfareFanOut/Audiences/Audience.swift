@@ -211,7 +211,7 @@ final class Audience: LaneMember {
     /// Notes that pushes of this version have been answered.
     func noteAnswered(_ count: Int, _ version: UInt32) { versions.conclude(count, version) }
 
-    /// What the members lack; `nil` if they lack nothing, and no changes wait.
+    /// The lack of the members; `nil` if they lack nothing, and no changes wait.
     var lack: AudienceLack? {
         let hasDeferredChanges = lineup?.deferred.isEmpty == false
         guard !lacks.isEmpty || hasDeferredChanges else { return nil }
@@ -383,7 +383,7 @@ final class Audience: LaneMember {
     /// Is `true` when the audience has one member and no other queued work: the next visit is to that member.
     var isOfOne: Bool { order.count == 1 && starts.count == 0 && revisits.isEmpty }
 
-    // MARK: What a member gets
+    // MARK: Pushes of members
 
     /// Returns whether an activity's last stamp is so far ahead that the next stamp is for that activity alone. A shared stamp moves on by a second
     /// now and then; a card that has had very many states for minutes must not advance the stamps of other cards.

@@ -1,4 +1,4 @@
-/// What the members of an audience lack at one moment.
+/// Versions and pushes that the members of an audience lack at one moment.
 struct AudienceLack {
     /// Number of the audience among all that the shard has had (`AudienceTenant`).
     let tenant: UInt64

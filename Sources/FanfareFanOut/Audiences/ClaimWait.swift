@@ -1,4 +1,4 @@
-/// What an audience waits for in a `ClaimBook`, which lists the audience by its `AudienceTenant`.
+/// The waits of an audience for a `ClaimBook`, which lists the audience by its `AudienceTenant`.
 struct ClaimWait {
     /// Is `true` while the audience waits for room to name its members.
     private(set) var isUnnamed = false

@@ -29,7 +29,7 @@ struct VisitQueue {
     /// The activities that have an entry.
     var slots: Set<ActivitySlot> { Set(queue.elements) }
 
-    /// Notes that an activity that may have an entry here goes elsewhere. Such entries are removed when they may be half of the queue, so
+    /// Notes that an activity that may have an entry here goes elsewhere. Abandoned entries are removed when they may be half of the queue, so
     /// that activities that come and go while nothing is served do not accumulate.
     ///
     /// - Returns: whether entries were removed.

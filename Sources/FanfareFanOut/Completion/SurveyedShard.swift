@@ -14,7 +14,7 @@ protocol SurveyedShard {
     /// Number of slots of activities.
     var activityCount: Int { get }
 
-    /// What the audience at an index lacks; `nil` if it lacks nothing.
+    /// Returns the lack of the audience at an index; `nil` if that audience lacks nothing.
     func lack(of audience: AudienceIndex) -> AudienceLack?
 
     /// Number of the activity that has the slot.

@@ -43,7 +43,7 @@ final class DueLineups: LaneMember {
         if first.isEmpty { rows.drawFirst(by: random) } else { first.drawFirst(by: random) }
     }
 
-    /// Notes that an entry does not count any more. Such entries are removed when they may be half of the queue, so that they do not
+    /// Notes that an entry does not count any more. Abandoned entries are removed when they may be half of the queue, so that they do not
     /// accumulate while nothing is served.
     ///
     /// - Parameter isDue: returns whether the lineup still has an entry here.

@@ -78,7 +78,7 @@ package struct CardName: Hashable, Sendable {
     let isToken: Bool
     let app: AppID?
 
-    /// This name, whatever the app.
+    /// The name without its app: equal for cards of the same id in any app.
     var inAnyApp: CardName { CardName(id: id, isToken: isToken, app: nil) }
 }
 

@@ -7,7 +7,7 @@ struct StreamEnding {
         fileprivate(set) var isOfWrite: Bool
     }
 
-    /// How far the end in order is.
+    /// Progress of the end in order.
     private enum Order { case notAsked, asked, shutDown }
     private var order = Order.notAsked
     private(set) var failure: Failure?

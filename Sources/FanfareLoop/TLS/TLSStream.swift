@@ -301,7 +301,7 @@ internal import CFanfareUV
             error
                 ?? LoopError(
                     .connectionLost, call: isReady ? "TLS read" : "TLS handshake", place: peer,
-                    reason: isReady ? "closed by the peer without TLS's farewell" : "closed by the peer"))
+                    reason: isReady ? "closed by the peer without close_notify" : "closed by the peer"))
     }
 
     /// Sends the alert that OpenSSL has written; the peer would otherwise not learn the reason for the end.

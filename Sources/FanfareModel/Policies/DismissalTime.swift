@@ -2,9 +2,9 @@
 ///
 /// A date stays a date until the push, because log time, by which decisions are made, may be hours from the wall clock.
 package enum DismissalTime: Sendable, Hashable {
-    /// This long after the end.
+    /// The card leaves when this time has passed since the end.
     case after(Duration)
-    /// At this time of the wall clock, but not before the end and at most `Dismissal.longest` after it.
+    /// The card leaves at this time of the wall clock, but not before the end and at most `Dismissal.longest` after it.
     case at(FeedTime)
 
     /// Returns the time for which the card stays.

@@ -26,7 +26,7 @@ final class NGServer {
     private(set) var requests: [Request] = []
     private(set) var resets: [(stream: Int32, code: UInt32)] = []
     private(set) var pings = 0
-    /// What nghttp2 said of frames it did not like, except streams above a limit that we could not know of yet.
+    /// Complaints of nghttp2 about frames, except streams above a limit that we could not know of yet.
     private(set) var complaints: [String] = []
     private var open: [Int32: Request] = [:]
     private var bodies: [Int32: (bytes: [UInt8], trailers: [(String, String)])] = [:]

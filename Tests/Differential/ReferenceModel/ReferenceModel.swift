@@ -112,7 +112,7 @@ package struct ReferenceModel {
         a.filter { $0.key != "clock" } == b.filter { $0.key != "clock" }
     }
 
-    // MARK: - What arrives
+    // MARK: - Arrivals
 
     private mutating func take(_ arrival: GameFeed.Arrival) {
         if case .operation(let operation, let scope) = arrival.what, scope != .topic {
@@ -268,7 +268,7 @@ package struct ReferenceModel {
         return (value + 2) / 5 * 5
     }
 
-    // MARK: - What people see
+    // MARK: - Content on phones
 
     private mutating func publish(_ game: inout Life, at now: Int64, ends: Bool, alert: String?) {
         game.shown = game.state

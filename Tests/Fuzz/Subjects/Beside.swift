@@ -36,7 +36,7 @@ package enum Beside {
         package var description: String { "type \(type), flags \(flags), stream \(stream), \(payload)" }
     }
 
-    /// What became of a request.
+    /// End of a request.
     enum End: Equatable {
         case open, answered(Int), notProcessed, reset
 
@@ -272,7 +272,7 @@ package enum Beside {
                     value: UnsafeMutablePointer(mutating: value.utf8Start), namelen: name.utf8CodeUnitCount,
                     valuelen: value.utf8CodeUnitCount, flags: UInt8(NGHTTP2_NV_FLAG_NONE.rawValue))
             }
-            // The same body as ours: what has been sent counts against the stream's window.
+            // A body equal to ours: sent bytes count against the stream's window.
             var body = nghttp2_data_provider()
             body.read_callback = { _, _, buffer, _, flags, _, _ in
                 // nghttp2 asks for as much as fits into a frame, and no stream has less than its first window.

@@ -37,7 +37,7 @@ private func rows(of core: DecisionCore) -> [[UInt8]] {
     return core.takeCheckpointRows()
 }
 
-/// What the core decides in the next two days without an event: timers, and the feed's end.
+/// Decisions of the core in the next two days without an event: timers, and the feed's end.
 private func log(of core: DecisionCore) -> [String] {
     var core = core
     var decisions: [Decision] = []

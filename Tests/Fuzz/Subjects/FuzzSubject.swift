@@ -1,6 +1,6 @@
 import FanfareFeeds
 
-/// What is fed with bytes that nobody has checked: `make fuzz` makes them up, and an ordinary test replays those that were
+/// Reader of bytes that nobody has checked: `make fuzz` makes them up, and an ordinary test replays those that were
 /// worth keeping (`Tests/Fuzz/Corpus`, a folder per subject).
 package enum FuzzSubject: String, CaseIterable, Sendable {
     case frames, hpack

@@ -38,7 +38,7 @@ package final class ManualClock: Sendable {
     /// Somebody sets the wall clock.
     package func set(by step: Duration) { wall.add(step.milliseconds, ordering: .relaxed) }
 
-    /// What a clock says that nobody has set.
+    /// Time of a clock that nobody has set.
     package var truth: FeedTime {
         ManualClock.start + .nanoseconds(monotonic.load(ordering: .relaxed) - 1_000_000_000)
     }

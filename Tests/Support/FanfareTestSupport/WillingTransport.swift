@@ -25,12 +25,12 @@ package final class WillingTransport: Transport {
     private let clock: () -> Moment
     private var batch = DeliveryBatch()
     package private(set) var accepted: [Push] = []
-    /// How often it was told of work.
+    /// Number of times that the transport was told of work.
     package private(set) var turns = 0
     /// Called first then.
     package var onWork: (() -> Void)?
     package var isBlocked = false
-    /// What it says to a push for this token.
+    /// Answer to a push for a token.
     package var answer: ([UInt8]) -> DeliveryOutcome = { _ in .accepted }
 
     package init(_ source: any DeliverySource, _ clock: @escaping () -> Moment) {

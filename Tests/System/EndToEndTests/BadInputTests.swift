@@ -152,7 +152,7 @@ struct BadInputTests {
     }
 
     /// The input is `<(zcat …)`: a second reading would find it empty, and a look at its head would consume that.
-    @Test func whatComesThroughAPipeIsWholeOrRefused() throws {
+    @Test func aFeedThroughAPipeIsReadWholeOrRefused() throws {
         let folder = try Folder()
         let feed = try folder.write("feed.ndjson", Self.good.joined())
         func run(_ command: String) throws -> Program.End {

@@ -129,7 +129,7 @@ struct CrashTests {
         func decided(_ name: String) -> [String] {
             Self.text(of: folder(name + ".decisions")).split(separator: "\n").map(String.init)
         }
-        /// What was decided of each topic; the times are those of the run.
+        /// Decisions on each topic; the times are those of the run.
         func outcomes(_ name: String) -> [String] {
             decided(name).map { line in
                 line.split(separator: ",").filter { !$0.hasPrefix("\"now\"") && !$0.hasPrefix("\"at\"") }.joined(

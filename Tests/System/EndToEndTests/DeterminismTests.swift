@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The same feed gives the same decision log, byte for byte, at any speed, with any number of shards, and with any trouble of
+/// A feed gives one decision log, byte for byte, at any speed, with any number of shards, and with any trouble of
 /// the network.
 @Suite(.enabled(if: Binary.areThere, "\(Binary.whyNot)"), .timeLimit(.minutes(10)))
 struct DeterminismTests {

@@ -117,7 +117,7 @@ struct FaultTests {
     }
 
     /// A state that the service refuses as too large reaches no phone, and the replay ends at once without a retry.
-    @Test func whatIsRefusedForGoodIsUndelivered() throws {
+    @Test func aStateThatIsRefusedForGoodIsUndelivered() throws {
         let folder = try Folder()
         let simulator = try Simulator(["--answer", "=PayloadTooLarge"], folder: folder)
         defer { _ = try? simulator.dump() }

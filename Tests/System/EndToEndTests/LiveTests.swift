@@ -105,7 +105,7 @@ struct LiveTests {
         #expect(try Summary(end).interrupted)
     }
 
-    @Test func aSignalEndsALiveFeedToo() throws {
+    @Test func aSignalEndsALiveReplay() throws {
         let folder = try Folder()
         let fanfare = try Program(.fanfare, ["replay", "-", "--decisions", "-"], folder: folder, hasInput: true)
         try fanfare.write(Self.score[0])
@@ -192,7 +192,7 @@ struct LiveTests {
 
     /// Neither output is read, as with `| less` left alone, Ctrl-S, or a journal that hangs.
     @Test(.enabled(if: Nghttpd.isThere, "nghttpd is missing: apt install nghttp2-server"))
-    func whoeverDoesNotReadALiveLogHoldsUpNoPush() throws {
+    func aReaderThatIgnoresALiveLogHoldsUpNoPush() throws {
         let folder = try Folder()
         let server = try Nghttpd(folder: folder)
         let unread = try UnreadOutput(folder: folder)

@@ -23,7 +23,7 @@ struct PeopleTests {
         try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    @Test func whatIsImportedIsExportedToItsOwnerAlone() throws {
+    @Test func importedCardsAreExportedToAFileOfTheOwnerAlone() throws {
         let folder = try Folder()
         let file = try fill(folder, count: 900)
         let target = try folder.write("out.txt", "old content, which anybody may read")
@@ -35,7 +35,7 @@ struct PeopleTests {
             lines.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }.sorted()
         }
         #expect(heads(try lines(target)) == heads(try lines(file)))
-        // What was exported is the same when it has been in another store.
+        // An export stays equal when its cards have been in another store.
         #expect(try people(["import", folder("second"), target], folder).status == 0)
         #expect(try people(["export", folder("second"), folder("again.txt")], folder).status == 0)
         #expect(try lines(folder("again.txt")).sorted() == lines(target).sorted())

@@ -72,7 +72,7 @@ import Testing
 
     /// The server stops reading, and ends with unread bytes: pushes that never left this process, some half a megabyte, were certainly not
     /// processed, and keep their alerts.
-    @Test func whatNeverLeftIsNotProcessed() throws {
+    @Test func pushesThatNeverLeftAreNotProcessed() throws {
         let payload = examplePayload()
         payload.encodedBody = Array(#"{"aps":{}}"#.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 4000)
         payload.isEncoded = true

@@ -148,7 +148,7 @@ import Testing
         server.pongsAfter = .zero
         harness.run("being ready") { harness.pool.isReady }
         let pings = server.pings
-        // Whatever is on its way arrives before the time leaps: on a slow machine it would look like seconds of silence.
+        // Bytes on their way arrive before the time leaps: on a slow machine they would look like seconds of silence.
         var quiet = Quiet()
         let trickle = LoopTimer(loop: harness.loop) {
             guard quiet.holds(server.requests + server.pings + harness.source.completed) else { return }
@@ -277,7 +277,7 @@ import Testing
     }
 
     /// Pushes come a few at a time, as between goals: a connection that got none would start narrow at the next goal.
-    @Test func whatLittleThereIsToPushWarmsAllConnections() throws {
+    @Test func fewPushesAtATimeWarmAllConnections() throws {
         let (server, harness) = try scratch.growingWorld(activities: 10_000, demand: 0, connections: 5)
         harness.run("being ready") { harness.pool.isReady }
         for round in 1...100 {

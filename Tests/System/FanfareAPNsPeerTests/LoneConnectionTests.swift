@@ -81,7 +81,7 @@ import Testing
     }
 
     /// In quiet times one push follows the other: a connection that was disbelieved is not the first choice again.
-    @Test func whoIsNotBelievedIsNoFirstChoiceInAQuietService() throws {
+    @Test func aDisbelievedConnectionIsNotTheFirstChoiceInAQuietService() throws {
         let (server, harness) = try scratch.world(activities: 4100, connections: 2) {
             $0.connection == 2 ? AnsweringServer.refused($0, 410, "Unregistered") : AnsweringServer.accepted($0)
         }

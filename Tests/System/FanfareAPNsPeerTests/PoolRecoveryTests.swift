@@ -254,7 +254,7 @@ import Testing
 
     /// The peer ends each connection after a hundred and fifty pushes, enough for an immediate replacement, with a GOAWAY or without. For a
     /// minute at most two new ones per connection are opened, and ten a second; then all activities are served.
-    @Test(arguments: [true, false]) func whoEndsConnectionsAgainAndAgainGetsAFewASecond(saysSo: Bool) throws {
+    @Test(arguments: [true, false]) func aPeerThatEndsConnectionsAgainAndAgainGetsAFewASecond(saysSo: Bool) throws {
         let answers = 150
         var (ends, settles) = (true, false)
         // Connections that the pool wants when the peer first says that they are too many: on a slow machine it is ready before it has all.
@@ -295,7 +295,7 @@ import Testing
     }
 
     /// The GOAWAY is about a connection that has carried nothing for long; it does not say that there are too many.
-    @Test func whoAsksForCalmOnAQuietConnectionGetsMoreForALargerAudience() throws {
+    @Test func aPeerThatAsksForCalmOnAQuietConnectionGetsMoreForALargerAudience() throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 100)
         harness.run("being ready") { harness.pool.isReady }
         harness.time.leap(.seconds(61))

@@ -44,7 +44,7 @@ import Testing
 
     /// A firewall ends connections that were idle for half a minute, with a GOAWAY or without: that is no refusal, and the next push waits
     /// only for seconds.
-    @Test(arguments: [true, false]) func whoEndsQuietConnectionsIsDialledAgainWithinSeconds(saysSo: Bool) throws {
+    @Test(arguments: [true, false]) func aPeerThatEndsQuietConnectionsIsDialledAgainWithinSeconds(saysSo: Bool) throws {
         let (server, harness) = try scratch.growingWorld(activities: 1, demand: 0)
         harness.run("being ready") { harness.pool.isReady }
         for round in 1...12 {

@@ -94,7 +94,7 @@ import Testing
     // MARK: Faults of the configuration
 
     /// The key is revoked while a thousand pushes are in flight on each connection, and then restored: all of them are pending again.
-    @Test func whatComesBackFromARevokedKeyIsSentWhenItIsMended() throws {
+    @Test func pushesRefusedForARevokedKeyAreSentWhenTheKeyIsMended() throws {
         var isRevoked = false
         let (server, harness) = try scratch.world(activities: 20_000) {
             isRevoked

@@ -54,7 +54,7 @@ import Testing
         try stage.close()
     }
 
-    /// Who shares an audience, or is due one after the other.
+    /// Activities that share an audience, or are due one after the other.
     enum Neighbours: CaseIterable {
         case ofAnAudience, withATopicEach, withALineupEach, withATopicEachBesideAnAudience
 

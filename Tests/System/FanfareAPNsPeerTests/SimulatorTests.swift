@@ -135,7 +135,7 @@ import Testing
         #expect(world.harness.reports.contains { $0.contains("503 ServiceUnavailable") })
     }
 
-    @Test func oneRequestPerConnectionUntilTheFirstAnswer() throws {
+    @Test func aConnectionCarriesOneRequestUntilItsFirstAnswer() throws {
         let world = try World(activities: 500) {
             $0.isStrictAtStart = false
         } pool: {

@@ -86,7 +86,7 @@ import Testing
         return (server, harness, peer)
     }
 
-    @Test func whoStandsInThePeersQueueIsNotLost() throws {
+    @Test func pushesInThePeersQueueAreNotLost() throws {
         let (server, harness, peer) = try world(activities: 40_000)
         let warmUp = harness.source.settled
         harness.source.mayHandOut = warmUp + 12_000

@@ -100,7 +100,7 @@ struct StrictServerTests {
             [0, 0, 1, 0, 0, 0, 0, 0, 0, 7],
             // HEADERS with nothing but `GET`.
             [0, 0, 1, 1, 5, 0, 0, 0, 1, 0x82],
-            // The same HEADERS after a dynamic table of 4,097 bytes.
+            // HEADERS with nothing but `GET`, after a dynamic table of 4,097 bytes.
             [0, 0, 4, 1, 5, 0, 0, 0, 1, 0x3f, 0xe2, 0x1f, 0x82],
         ] as [[UInt8]])
     func strictServerFindsEachForbiddenFrame(_ frame: [UInt8]) throws {

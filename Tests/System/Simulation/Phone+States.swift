@@ -71,7 +71,7 @@ extension Phone {
         }
     }
 
-    /// What a lineup has shown since it was joined: the oracle of its spotlight.
+    /// States that a lineup has shown since it was joined: the oracle of its spotlight.
     struct LineupCard {
         /// The lineup of the last push; `nil` before the first.
         var last: LineupContentState<Match>?

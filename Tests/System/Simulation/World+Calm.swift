@@ -2,7 +2,7 @@ import FanfareFanOut
 import FanfareModel
 import FanfareQueues
 
-/// What the shards say, and the calm in which everything settles.
+/// Feedback of the shards, and the calm in which everything settles.
 extension World {
     /// Ends the shard's turn.
     ///

@@ -1,7 +1,7 @@
 import FanfareFanOut
 import FanfareModel
 
-/// What people and their apps do.
+/// Actions of people and their apps.
 extension World {
     func broadcast(_ commands: [ShardCommand]) {
         for node in nodes { commands.forEach(node.send) }

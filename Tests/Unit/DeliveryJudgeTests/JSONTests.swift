@@ -21,7 +21,7 @@ import Testing
         "", " ", "{", "[1,]", "{\"a\":1,}", "{\"a\" 1}", "{a:1}", "01", "1.", ".5", "1e", "+1", "nul", "tru", "\"\\x\"",
         "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"a", "\"\t\"", "1 2", "{\"a\":1,\"a\":2}", "1e999", "[1 2]",
     ])
-    func whatIsNoJSONIsRefused(_ text: String) {
+    func textThatIsNoJSONIsRefused(_ text: String) {
         #expect(throws: JSONError.self) { try parse(text) }
     }
 

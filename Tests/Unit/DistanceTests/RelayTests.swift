@@ -76,7 +76,7 @@ import Testing
         #expect(answers[1] - answers[0] >= 38_000_000)
     }
 
-    @Test func whatIsSentArrivesWholeAndInOrder() throws {
+    @Test func sentBytesArriveWholeAndInOrder() throws {
         let scene = try Scene {
             $0.roundTripMilliseconds = 4
             $0.jitterMilliseconds = 3

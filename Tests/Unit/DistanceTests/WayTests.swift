@@ -12,7 +12,7 @@ import Testing
         return options
     }
 
-    /// What has arrived by then, and when each byte was seen first, looking once a millisecond.
+    /// Bytes that have arrived by a time, each with the first time at which a look, one a millisecond, has seen it.
     private static func arrivals(_ way: inout Way, until end: Int64) -> [(byte: UInt8, at: Int64)] {
         var arrivals: [(byte: UInt8, at: Int64)] = []
         for now in stride(from: 0, through: end, by: Int(millisecond)) {
@@ -103,7 +103,7 @@ import Testing
         #expect(!way.isFull)
     }
 
-    /// Whatever is drawn, whoever takes how much: every byte comes out once, in order, no sooner than the delay allows.
+    /// Each byte comes out once, in order, and no sooner than the delay allows, for any draws and any sizes of reads.
     @Test func nothingIsLostOrOvertakenWhateverIsDrawn() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix64(seed: seed)

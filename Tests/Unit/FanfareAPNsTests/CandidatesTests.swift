@@ -53,7 +53,7 @@ import Testing
     }
 
     /// A few pushes at a time, as between goals, make every connection wide and not one alone.
-    @Test func whatLittleThereIsToPushWarmsAllConnections() {
+    @Test func fewPushesAtATimeWarmAllConnections() {
         let widthMax = 1000
         let members = (0..<5).map { Member("\($0)", room: 1) }
         var widths = [Int](repeating: 1, count: members.count)

@@ -15,7 +15,7 @@ import Testing
     }
 
     /// The peer takes three connections, whichever pool asks.
-    @Test func whatThePeerRefusesToOnePoolIsTheMostOfAllForAWhile() {
+    @Test func aRefusalToOnePoolLimitsTheConnectionsOfAllPoolsForAWhile() {
         let quota = ConnectionQuota(most: 64, pools: 2)
         let (first, second) = (quota.join(), quota.join())
         first.note(taken: 2)

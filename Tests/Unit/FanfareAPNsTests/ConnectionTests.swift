@@ -82,7 +82,7 @@ private final class StagedOwner: ConnectionOwner {
         #expect(connection.violation() == nil)
     }
 
-    @Test func whatOneConnectionCarriedLimitsTheOthers() {
+    @Test func aConnectionThatIsCutOffLimitsTheStreamsOfOtherConnections() {
         defer { owner.loop.close() }
         for _ in 0..<80 { connection.didSucceed() }
         commons.lifespan.cutOff(after: 80)

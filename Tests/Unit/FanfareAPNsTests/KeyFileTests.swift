@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: ["", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"])
-    func whatIsNoKeyIsSaidWithTheFile(text: String) throws {
+    func anErrorNamesTheFileThatHoldsNoKey(text: String) throws {
         try withKeyFile(text, mode: 0o600) { path in
             let error = #expect(throws: LoopError.self) { try load(path) }
             #expect(error?.description.contains(path) == true)

@@ -190,7 +190,7 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self).hasSuffix(",\"relevance-score\":\(text)}}"))
     }
 
-    @Test func whatAPhoneWouldIgnoreIsRefusedWithTheTopic() {
+    @Test func theEncoderRefusesPayloadsThatPhonesIgnoreAndNamesTheirTopic() {
         func problem(_ payload: Payload) -> PayloadFault.Problem? {
             let fault = #expect(throws: PayloadFault.self) { try PayloadEncoder.body(of: payload) }
             #expect(fault?.description.hasPrefix("match/1: ") == true)

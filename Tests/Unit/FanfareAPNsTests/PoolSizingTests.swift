@@ -4,7 +4,7 @@ import Testing
 
 @testable import FanfareAPNs
 
-/// What a pool's reviews find.
+/// Findings of a pool's reviews.
 @Suite struct PoolSizingTests {
     private let start = MonotonicTime.after(.seconds(100))
     private var random = SplitMix64(seed: 1)

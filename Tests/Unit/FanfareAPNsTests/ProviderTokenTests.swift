@@ -242,7 +242,7 @@ import Testing
     }
 
     /// All times are refused until the clock is set right; the new time is then tried at once.
-    @Test func aClockThatIsPutRightIsAnotherTime() throws {
+    @Test func theTimeOfACorrectedClockIsTriedAtOnce() throws {
         let token = try Signer().token()
         let first = try token.current(at: moment(Self.start - 7200, after: 0))
         #expect(try token.refused(serial: first.serial, as: .expired, at: moment(Self.start - 7199, after: 1)) == .none)

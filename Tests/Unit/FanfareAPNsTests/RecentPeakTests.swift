@@ -16,7 +16,7 @@ import Testing
         #expect(peak.value == 3)
     }
 
-    @Test func whatWasBeforeALongSilenceIsForgotten() {
+    @Test func aPeakFromBeforeALongSilenceIsForgotten() {
         var peak = RecentPeak<Double>(memory: .seconds(100))
         peak.note(9, at: .after(.zero))
         peak.note(1, at: .after(.seconds(199)))

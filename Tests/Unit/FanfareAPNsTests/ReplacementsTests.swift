@@ -39,14 +39,14 @@ import Testing
         #expect(next(at: .seconds(1)) == .seconds(1))
     }
 
-    @Test mutating func anotherKeysConnectionsAreNotForThePeersSake() {
+    @Test mutating func connectionsForANewKeyDoNotCountAsReplacements() {
         for _ in 0..<100 { _ = next(at: .zero) }
         replacements.forget()
         #expect(next(at: .zero) == .zero)
     }
 
     /// Connections end as soon as they are open, for an hour, in one pool and in the eight of an app.
-    @Test(arguments: [1, 8]) func ofAllPoolsOfAnAppThereAreTenInASecond(pools: Int) {
+    @Test(arguments: [1, 8]) func thePoolsOfAnAppReplaceTenConnectionsASecondTogether(pools: Int) {
         let slots = 64 / pools
         var opened: [Int: Int] = [:]
         for _ in 0..<pools {

@@ -83,7 +83,7 @@ import Testing
         "", "{", "}", "null", "[]", "<html>", #"{"reason":"#, #"{"reason":7}"#, #"{"reason":"Open"#, #"{"reason":{}}"#,
         #"{"timestamp":"x"}"#, #"{"timestamp":-}"#, #"{"timestamp":99999999999999999999}"#, #"{"reason":"a\u0041"}"#,
     ])
-    func whatIsNotTheExpectedJSONSaysNothing(text: String) {
+    func anErrorBodyOfUnexpectedJSONHasNoReasonAndNoTimestamp(text: String) {
         let body = ErrorBody(Array(text.utf8))
         #expect(body.reason == nil)
         #expect(body.timestampMilliseconds == nil)
@@ -96,7 +96,7 @@ import Testing
         #expect(reason?.utf8.count == ErrorBody.reasonSizeMax.bytes)
     }
 
-    @Test func garbageNeverCrashes() {
+    @Test func garbageInAnErrorBodyNeverCrashesTheReader() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SplitMix(state: seed)
         let sample = Array(#"{"reason":"Unregistered","timestamp":1790000000123}"#.utf8)

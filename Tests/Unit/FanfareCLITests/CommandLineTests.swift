@@ -116,7 +116,7 @@ import Testing
         ("show cricket", "expected one of delivery, football"), ("show a b", "b: expected one topic kind"),
         ("show --all", "--all: unknown option"),
     ])
-    func rulesSayWhatTheyExpect(line: String, says: String) {
+    func theRulesCommandNamesTheArgumentsThatItExpects(line: String, says: String) {
         #expect { try RulesCommand(line.split(separator: " ").map(String.init)) } throws: { "\($0)".contains(says) }
     }
 
@@ -144,7 +144,7 @@ import Testing
         #expect(try parse("-- --json").options.paths == ["--json"])
     }
 
-    /// What was typed, and what the one line must name.
+    /// Typed arguments, and the words that the one line must name.
     @Test(arguments: [
         ("", "feed is missing"),
         ("f --sped 3", "--sped"),
@@ -182,7 +182,7 @@ import Testing
         ("f --patience", "--patience"),
         ("f --patience -1", "seconds, or never"),
     ])
-    func nonsenseIsNamed(line: String, named: String) {
+    func argumentsWithoutMeaningAreNamedInTheError(line: String, named: String) {
         let error = #expect(throws: UsageError.self) { try parse(line) }
         let text = error?.description ?? ""
         #expect(text.contains(named))

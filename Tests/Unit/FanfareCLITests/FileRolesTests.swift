@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: ["day.ndjson", "./day.ndjson", "feeds/../day.ndjson", "link"])
-    func whatIsReadIsNotWritten(name: String) throws {
+    func aFileThatIsReadIsNotWritten(name: String) throws {
         let folder = try Folder()
         var roles = FileRoles()
         roles.reads(folder("day.ndjson"))

@@ -34,8 +34,8 @@ import Testing
         keepsTheRotationsBudget(story)
     }
 
-    /// Whatever else happens meanwhile, a goal's own match is in the spotlight of a push that leaves within the second for which
-    /// goals are gathered.
+    /// Expects a push with the goal's own match in the spotlight within the second for which goals are gathered, whatever else happens
+    /// meanwhile.
     private func hasEveryGoalAtOnce(_ story: LineupStory, _ topics: [String], in paths: [String]) throws {
         var replay = try DecisionReplay(paths: paths)
         let gather = LineupRules().gather

@@ -11,7 +11,7 @@ import Testing
 
     private var contents: String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
-    @Test func whatIsOfferedIsWrittenInItsOrder() throws {
+    @Test func offeredBytesAreWrittenInTheirOrder() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let file = try OutputFile(path: path, option: "--decisions")
         #expect(file.offer(Array("one\n".utf8)))
@@ -107,7 +107,7 @@ import Testing
         #expect(file.refused == 1)
     }
 
-    @Test func whoeverWaitsForRoomIsTold() throws {
+    @Test func aWriterThatWaitsForRoomIsToldOfRoom() throws {
         let pipe = try UnreadPipe()
         let file = OutputFile(descriptor: pipe.writing, name: "pipe", capacity: .bytes(1000))
         waitUntilOneIsOnItsWay(file)
@@ -189,7 +189,7 @@ import Testing
 /// A pipe that is full before anybody writes into it.
 private final class UnreadPipe {
     private var reading: CInt
-    /// Whoever writes into it closes it.
+    /// The writer closes it.
     let writing: CInt
 
     init() throws {

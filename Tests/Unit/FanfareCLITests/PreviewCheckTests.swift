@@ -8,7 +8,7 @@ import Testing
 
 @testable import FanfareCLI
 
-/// What `--check` finds in the cards of a feed, and that it finds nothing in ours.
+/// Findings of `--check` in the cards of a feed, and none in ours.
 extension PreviewTests {
     private static let recordings: String? = {
         let named = ProcessInfo.processInfo.environment["FANFARE_FEEDS"]
@@ -62,7 +62,7 @@ extension PreviewTests {
         #expect(try parse("\(feed) --check --template \(bad)").run() == .incomplete)
     }
 
-    /// What the app does not get is not drawn for it.
+    /// The preview draws no field that the app does not get.
     @Test func M3_aStateWithoutShortFormsIsSaid() throws {
         let (feed, rules) = try parcel()
         defer { try? FileManager.default.removeItem(atPath: feed) }
@@ -74,7 +74,7 @@ extension PreviewTests {
     }
 
     /// A card that becomes stale later is not what people see at the moment.
-    @Test func whatIsStaleAfterTheMomentIsNotChecked() throws {
+    @Test func aCheckLeavesOutCardsThatBecomeStaleAfterTheMoment() throws {
         let feed = try parcel().feed
         let generic = try #require(CardTemplate.builtInFile("generic"))
         let tooLong = String(repeating: "Not up to date ", count: 9)

@@ -269,7 +269,7 @@ import Testing
         #expect(!moment.showsBanner(at: pushedAt + .seconds(60)))
     }
 
-    /// What was pushed, and when people look, are two times.
+    /// A sheet has two times: that of the push, and that at which people look.
     @Test func aSheetNamesThePushAndTheTimeItIsSeen() throws {
         let (feed, rules) = try parcel("staleAfter = \"20 min\"")
         defer { try? FileManager.default.removeItem(atPath: feed) }
@@ -335,8 +335,8 @@ import Testing
         #expect(try spoken("2026-06-13T14:13:40Z")?.hasPrefix("Northspire City one, Kestrel Bay United nil") == true)
     }
 
-    /// What is not drawn is named, and no check passes over it.
-    @Test func whatCouldNotBeReadOrWasRejectedIsNamed() throws {
+    /// The preview names lines that it does not draw, and no check passes over them.
+    @Test func thePreviewNamesLinesThatAreUnreadableOrRejected() throws {
         func line(_ time: String, _ rest: String) -> String {
             #"{"topic":"parcel/5","topicKind":"parcel","at":"2026-06-13T\#(time)Z","set":{"compactLeading":"A","#
                 + #""compactTrailing":"1","minimal":"1","status":"x"\#(rest)}}"#

@@ -9,7 +9,7 @@ import Testing
         let value = Atomic(0)
     }
 
-    /// How often it looked in vain before it gave up.
+    /// Number of looks in vain before the progress gave up.
     private func looks(at progress: Progress) -> Int {
         var looks = 0
         func isDone() -> Bool {
@@ -37,7 +37,7 @@ import Testing
         #expect(looks(at: progress) == 2)
     }
 
-    @Test func whoeverWaitsIsToldOfEachProgress() {
+    @Test func aWaitingThreadIsToldOfEachProgress() {
         let progress = Progress()
         let made = Count()
         func make() {

@@ -202,7 +202,7 @@ import Testing
         ("", "expected two decision logs, or --rules twice and a feed"), ("--rules built-in f", "expected it twice"),
         ("--rules built-in --rules built-in", "feed is missing"),
     ])
-    func diffSaysWhatItExpects(line: String, says: String) {
+    func theDiffCommandNamesTheArgumentsThatItExpects(line: String, says: String) {
         #expect { try DiffCommand(line.split(separator: " ").map(String.init)) } throws: { "\($0)".contains(says) }
     }
 }

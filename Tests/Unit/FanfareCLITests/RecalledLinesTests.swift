@@ -31,7 +31,7 @@ import Testing
         #expect(try recall(Data(), Self.lines).content == Self.whole)
     }
 
-    @Test func whateverFollowsTheRecalledLinesIsCutOff() throws {
+    @Test func anythingBehindTheRecalledLinesIsCutOff() throws {
         for rest in ["x", "another line\n", String(repeating: "\0", count: 100_000)] {
             #expect(try recall(Self.whole + Data(rest.utf8), Self.lines).content == Self.whole)
         }
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// What is missing from before a checkpoint stays missing, and is told; no restart writes a line twice for it.
+    /// Lines missing from before a checkpoint stay missing, and are told; no restart writes a line twice for them.
     @Test func linesThatAreMissingBeforeACheckpointDisturbNoLater() throws {
         let (first, then) = (Self.lines[..<20], Array(Self.lines[20...]))
         // Begun after the first 20; or the machine has lost 18 and 19, and a part of 17.

@@ -29,7 +29,7 @@ import Testing
         return summary
     }
 
-    /// What the dead-token guard holds back is told where it happens, so that the parts add up to what was sent.
+    /// The summary tells pushes that the dead-token guard holds back, so that the parts add up to the pushes sent.
     @Test func heldPushesAreTold() {
         var summary = summary
         #expect(!summary.text.contains("held"))
@@ -64,7 +64,7 @@ import Testing
                 """)
     }
 
-    @Test func whatBecameOfActivitiesIsToldWhereItIsWorthALine() throws {
+    @Test func theSummaryTellsFatesOfActivitiesThatAreWorthALine() throws {
         var summary = summary
         #expect(summary.isClean == false, "six lines were rejected")
         summary.decisions.outcomes[.rejected] = 0
@@ -116,8 +116,8 @@ import Testing
         #expect(summary.json.contains(#""goalsLeftOut":12345,"#))
     }
 
-    /// Whoever was refused the newest state has not got it, although nothing more is sent.
-    @Test func whatWasRefusedIsUndelivered() throws {
+    /// An activity that was refused the newest state lacks it, although nothing more is sent.
+    @Test func activitiesThatWereRefusedTheNewestStateCountAsUndelivered() throws {
         var summary = summary
         summary.counts.owed = 2
         summary.counts.refused = 1000
@@ -127,7 +127,7 @@ import Testing
         #expect(object["undelivered"] as? Int == 1002 && object["refused"] as? Int == 1000)
     }
 
-    @Test func whatBecameOfAlertsIsTold() throws {
+    @Test func theSummaryTellsTheDispositionsOfAlerts() throws {
         var summary = summary
         summary.counts.alerts.accepted = 5000
         summary.counts.alerts.superseded = 3
@@ -223,5 +223,5 @@ import Testing
     }
 
     @Test(arguments: [(0, "0 cards"), (1, "1 card"), (2, "2 cards"), (1000, "1,000 cards")])
-    func oneThingHasNoS(_ number: Int, _ text: String) { #expect(number.counted("card") == text) }
+    func aCountOfOneHasASingularNoun(_ number: Int, _ text: String) { #expect(number.counted("card") == text) }
 }

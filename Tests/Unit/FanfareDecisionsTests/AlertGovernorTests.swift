@@ -43,7 +43,7 @@ import Testing
             stage.grants(OccasionKind($0), Self.card)
         }
         #expect(granted == [true, true, false, true, false, false])
-        // What is not granted costs nothing.
+        // A refused alert costs nothing.
         #expect(stage.tokens() == ["yellow": 0, "corner": 1, "offside": 2, "all ordinary": 0])
         let later = [("offside", 99), ("offside", 100), ("corner", 100), ("yellow", 200)].map {
             stage.grants(OccasionKind($0), Self.card, at: $1)

@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A kind's own short forms take the place of a member, and what is behind them would grow for ever.
-    @Test func whatShortFormsReplaceIsBounded() {
+    @Test func membersBehindShortFormsAreBounded() {
         var story = Scripted()
         story.apply(feed.start(0))
         let half = JSONValue.string(String(repeating: "x", count: 2000))

@@ -34,7 +34,7 @@ import Testing
         "\(topic.id) \(topic.birth) \(topic.kind) \(topic.version) \(topic.ended) \(topic.state) \(String(describing: topic.published))"
     }
 
-    /// Whatever happens before and after a checkpoint, and while it is being written, the restored core decides byte for byte alike.
+    /// The restored core decides byte for byte alike, whatever happens before, after and during the writing of a checkpoint.
     @Test(arguments: [UInt64(1), 1001, 2001, 3001]) func aRestoredCoreDecidesAlike(first: UInt64) throws {
         var checkpoints = 0
         for seed in first..<first + 150 {
@@ -101,7 +101,7 @@ import Testing
         #expect(story.core.takeCheckpointRows().isEmpty)
     }
 
-    /// What present rules hide is not in a restored topic's publication either, whichever rules it was published by.
+    /// A restored topic's publication lacks the fields that present rules hide, whichever rules it was published by.
     @Test func aRestoredPublicationHidesWhatTheRulesHide() throws {
         var hiding = Rules.builtIn
         hiding.other.content.fields["courier"] = .redacted(Redaction(.removed))

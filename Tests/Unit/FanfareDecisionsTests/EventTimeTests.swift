@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The teams were named the day before, and the clock is behind.
-    @Test func whatOpensAFeedMayBeOlderThanWhatFollows() {
+    @Test func theFirstEventOfAFeedMayBeOlderThanThoseBehindIt() {
         var story = Scripted()
         story.apply(feed.start(-86_400), now: at(600))
         story.apply(feed.period(100, "1H"), now: at(700))
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// The five minutes count from the goal, not from its recording.
-    @Test func whatIsLateIsFreshForLessLong() {
+    @Test func aLateAlertIsFreshForLessLong() {
         var story = started()
         story.apply(feed.pass(220))
         story.apply(feed.goal(100, "g1"), now: at(220))

@@ -143,7 +143,7 @@ import Testing
         #expect(story.state("match/1", "homeScore") == 0)
         #expect(story.revoked.isEmpty)
 
-        // The same state as in the other order; the phones finally get it, too.
+        // The state equals that of the other order; the phones finally get it, too.
         story.finish()
         var other = Scripted()
         for event in [feed.start(0), feed.goal(60, "g1"), feed.cancel(90, "g1", id: "d1")] { other.apply(event) }

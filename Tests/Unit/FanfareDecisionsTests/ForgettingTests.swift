@@ -31,7 +31,7 @@ import Testing
         #expect(story.core.forgotten.isEmpty, "told once")
     }
 
-    /// Whoever drops the last reference to a publication frees it, which is to be the thread that decides.
+    /// The thread that drops the last reference to a publication frees it, and that is to be the thread that decides.
     @Test func aPublicationThatIsNoTopicsNewestAnyMoreIsKeptForAWhile() {
         var story = Scripted()
         weak var replaced: Publication?
@@ -181,7 +181,7 @@ import Testing
 
     // MARK: - Topics that return
 
-    @Test func afterItWasForgottenAnIDIsANewTopics() {
+    @Test func theIDOfAForgottenTopicBelongsToANewTopic() {
         var story = Scripted()
         let match = FootballFeed()
         story.apply(match.start(0))
@@ -288,7 +288,7 @@ import Testing
     }
 
     /// The feed delivers at least once, or late.
-    @Test(arguments: ["e9", nil] as [String?]) func whatIsOfTheTenureBeforeChangesNothingOfTheNext(id: String?) {
+    @Test(arguments: ["e9", nil] as [String?]) func eventsOfTheEarlierTenureChangeNothingOfTheNext(id: String?) {
         var story = Scripted()
         story.apply(table.set(0, ["position": 2]))
         let last = end(60, id: id)

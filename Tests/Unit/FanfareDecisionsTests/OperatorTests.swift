@@ -49,7 +49,7 @@ import Testing
         #expect(story.apply(match.goal(30, "g2")).alert == .granted)
     }
 
-    @Test func whatWentBackDuringAPauseIsNoNews() {
+    @Test func aChangeThatWentBackDuringAPauseIsNotPublished() {
         var story = Scripted()
         story.apply(match.start())
         story.apply(match.event(5, "note", .patch(["note": "a"])))
@@ -105,7 +105,7 @@ import Testing
         #expect(record.outcome == .published)
         #expect(record.reason == "correction by an operator: visible change")
         #expect(story.publications.last?.priority == .immediate)
-        // The same change from the feed waits.
+        // An equal change from the feed waits.
         #expect(story.apply(match.event(2, "note", .patch(["note": "a"]))).outcome == .conflated)
     }
 
@@ -163,7 +163,7 @@ import Testing
         #expect(story.publications.count == 3)
     }
 
-    @Test func whatCannotBeRepublishedSaysWhy() {
+    @Test func aRepublishThatIsImpossibleSaysWhy() {
         var story = Scripted()
         #expect(story.apply(operate(-700, .republish)).reason == "republish: has not been shown yet")
         story.apply(match.start())
@@ -275,7 +275,7 @@ import Testing
     }
 
     /// An ended topic may begin again, and is then still under the order.
-    @Test func anOrderForAllHoldsAlsoWhatHasEnded() {
+    @Test func anOrderForAllTopicsHoldsEndedTopics() {
         var rules = Rules.builtIn
         rules.other.lifetime.reopens = .resumed
         var story = Scripted(rules: rules)

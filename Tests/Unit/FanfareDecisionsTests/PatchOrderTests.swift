@@ -10,7 +10,7 @@ import Testing
         feed.set(seconds, ["n": .int(value)], seq: seq, id: seq.map { "p\($0)" })
     }
 
-    /// What became of a patch: the numbers of those before it that count with it, or the outcome of a refusal.
+    /// Fate of a patch: the numbers of earlier patches that count with it, or the outcome of a refusal.
     private enum Fate: Equatable {
         case newest(over: [UInt64])
         case refused(Outcome)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// What waits comes by the new interval, whether it is shorter or longer.
+    /// A change that waits comes by the new interval, whether it is shorter or longer.
     @Test(arguments: [(Int64(30), Int64(10), 10.0), (10, 30, 30), (30, 1, 5)])
     func aWaitingChangeFollowsTheNewInterval(before: Int64, after: Int64, comes: Double) {
         var story = Scripted(rules: rules { $0.pace.minimumInterval = .seconds(before) })

@@ -43,7 +43,7 @@ import Testing
         #expect(story.publications.count == values.count + 1)
     }
 
-    /// What people do not see of a field, other people do not see by the order of rows.
+    /// A hidden field does not show in the order of rows either.
     @Test func aHiddenFieldSaysNothingOfTheSchedule() {
         var rules = rules
         rules.other.content.fields["departs"] = .redacted(Redaction(.removed))

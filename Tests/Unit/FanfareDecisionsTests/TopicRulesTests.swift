@@ -230,7 +230,7 @@ import Testing
         #expect(story.apply(feed.set(9, ["status": "out"])).reason == "after end")
     }
 
-    @Test func whatIsOverBeforeItWasShownIsNotShown() {
+    @Test func aTopicThatIsOverBeforeItsFirstStateIsNotShown() {
         var story = story { $0.lifetime.endsWhen = self.isStatus("delivered") }
         #expect(story.apply(feed.set(0, ["status": "delivered"])).reason == "over before it was shown")
         #expect(story.publications.isEmpty)

@@ -4,7 +4,7 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct ActivityStoreTests {
-    /// What is known of an activity.
+    /// Expected content of an activity's slot.
     private struct Known {
         let slot: ActivitySlot
         var token: [UInt8]

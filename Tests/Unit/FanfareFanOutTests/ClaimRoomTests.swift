@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Those who wait for room go on when those before them need no claim any more: the store is not asked then, and answers nothing.
-    @Test func whoWaitsForRoomGoesOnWithoutAnAnswer() {
+    @Test func audiencesThatWaitForRoomGoOnWithoutAnAnswer() {
         let service = Self.service(orders: 0..<20, namedMax: 2)
         Self.alert(0..<20, service)
         service.run()
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// A sweep without alerts goes on meanwhile.
-    @Test func whoWaitsForRoomGoesOnBesideASilentSweep() {
+    @Test func audiencesThatWaitForRoomGoOnBesideASilentSweep() {
         let service = Self.service(orders: 0..<20, namedMax: 2)
         for member in 20..<1020 { service.follow(member) }
         Self.alert(0..<20, service)
@@ -91,8 +91,8 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// What is claimed has no right of way: a sweep that needs no claims gets its turns beside audiences of one.
-    @Test func whoIsClaimedHoldsUpNoOtherSweep() {
+    /// Claimed audiences have no right of way: a sweep that needs no claims gets its turns beside audiences of one.
+    @Test func claimedAudiencesHoldUpNoOtherSweep() {
         let service = Self.service(orders: 0..<2000, namedMax: 50)
         for member in 2000..<3000 { service.follow(member) }
         service.publish()
@@ -112,7 +112,7 @@ import Testing
 
     /// Those who wait for room stand in no lane until there is some: nobody is visited in vain again and again.
     @Test(arguments: [ClaimTests.Followed.topic, .lineups])
-    func whoeverWaitsForRoomIsNotVisitedInVain(followed: ClaimTests.Followed) {
+    func audiencesThatWaitForRoomAreNotVisitedInVain(followed: ClaimTests.Followed) {
         let service: ScriptedService
         if followed == .topic {
             service = Self.service(orders: 0..<2000, namedMax: 50)
@@ -155,8 +155,8 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    /// Who went on without room, and rested since, gets room with the next alert.
-    @Test func whoRestedAfterWaitingForRoomGetsItLater() {
+    /// An audience that went on without room, and rested since, gets room with the next alert.
+    @Test func anAudienceThatRestedAfterItsWaitForRoomGetsRoomLater() {
         let shard = Shard()
         shard.keepClaims(ClaimLimits(namedMax: 1))
         let service = ScriptedService(shard: shard)
@@ -181,7 +181,7 @@ import Testing
 
     /// Chance, which a pool asks while the service is in doubt, may visit whoever stands behind those with a claim: it finds no room, and the store
     /// owes no answer that would let it go.
-    @Test func whoeverChanceVisitsWithoutRoomGoesOn() {
+    @Test func anAudienceThatChanceVisitsWithoutRoomGoesOn() {
         for random in 0..<64 {
             let service = Self.service(orders: 0..<2, namedMax: 1)
             Self.alert(0..<1, service)
@@ -217,7 +217,7 @@ import Testing
     }
 
     /// Those who have left keep nobody behind them from going on.
-    @Test func whoeverLeftKeepsNobodyFromRoom() {
+    @Test func activitiesThatLeftKeepNobodyFromRoom() {
         let service = Self.service(orders: 0..<20, namedMax: 2)
         Self.alert(0..<20, service)
         service.turn()

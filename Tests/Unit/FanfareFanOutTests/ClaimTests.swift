@@ -6,7 +6,7 @@ import Testing
 
 /// With a store, alerts leave for activities only once claims that name them are durable.
 @Suite struct ClaimTests {
-    /// What the members follow: the match alone, or a lineup with it, the same for all or one of their own.
+    /// Selection of the members: the match alone, or a lineup with it, one for all or one for each.
     enum Followed: CaseIterable {
         case topic, lineup, lineups
 
@@ -129,7 +129,7 @@ import Testing
         #expect(service.told(of: "second") == Set(0..<4))
     }
 
-    /// Whoever takes the place of a claimed activity is claimed for itself.
+    /// An activity that takes the place of a claimed one is claimed for itself.
     @Test func aClaimIsOfAnActivityAndNotOfItsPlace() {
         let service = Self.service(members: 4)
         service.publish(alert: "first")
@@ -166,7 +166,7 @@ import Testing
         #expect(service.told(of: "second") == [0, 8])
     }
 
-    /// Whoever is claimed may get an older alert than the newest, and is alerted of it no more as long as that one is fresh.
+    /// A claimed activity may get an older alert than the newest, and is alerted of it no more as long as that one is fresh.
     @Test func aClaimLastsAsLongAsAnyOfItsAlerts() {
         let service = Self.service(members: 2)
         for (number, freshFor) in [(1, 500), (2, 30)] as [(Int64, Int)] {
@@ -182,7 +182,7 @@ import Testing
         #expect(claims.map(\.through) == [FeedTime(seconds: 2)] && claims.map(\.expires) == [FeedTime(seconds: 501)])
     }
 
-    /// What is claimed and not sent is lost to a crash. A million audiences of one are not claimed while the network takes nothing.
+    /// An alert that is claimed and not sent is lost to a crash. A million audiences of one are not claimed while the network takes nothing.
     @Test(arguments: [1, 10]) func smallAudiencesAreNotClaimedFarAhead(turnsPerCommit: Int) {
         let shard = Shard()
         shard.keepClaims()
@@ -224,7 +224,7 @@ import Testing
         #expect(service.shard.statistics.alerts.unclaimed == 20)
         #expect(Self.requests(service).count == 1, "requests do not pile up")
         service.apply(.claimed(1))
-        // What left without a claim is claimed for everybody, so that a restart later on does not repeat it.
+        // An alert that left without a claim is claimed for everybody, so that a later restart does not repeat it.
         let late = Self.requests(service)
         #expect(late.flatMap(\.claims).map(\.activities) == [[]] && late.first?.ticket == 2)
         service.apply(.claimed(2))
@@ -236,7 +236,7 @@ import Testing
     }
 
     /// An activity whose push failed has its claim, and gets a newer alert only with a newer one.
-    @Test(arguments: Followed.allCases) func whoWasInTroubleIsClaimedBeforeTheNextAlert(followed: Followed) {
+    @Test(arguments: Followed.allCases) func anActivityWhosePushFailedIsClaimedBeforeTheNextAlert(followed: Followed) {
         let service = Self.service(members: 3, of: followed)
         service.answer = { member, _ in member == 0 ? .notProcessed : .accepted }
         service.publish(alert: "first")

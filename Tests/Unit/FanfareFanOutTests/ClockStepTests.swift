@@ -248,7 +248,7 @@ import Testing
     /// An engine was started with a wrong clock: phones drop its pushes, although APNs accepts them. Nothing new is published after the clock
     /// was put right.
     @Test(arguments: [-72 * 3600, -3600, -40, 9 * 3600, 72 * 3600] as [Int64])
-    func whatPhonesDroppedIsSentAgainWhenTheClockIsPutRight(startingAhead seconds: Int64) {
+    func statesThatPhonesDroppedAreSentAgainWhenTheClockIsPutRight(startingAhead seconds: Int64) {
         let stage = Stage(startingAhead: seconds)
         stage.follow(1)
         stage.follow(2, .lineup([TopicID("match"), TopicID("other")]))

@@ -80,7 +80,7 @@ import Testing
     }
 
     /// People join all the time, and each entry tells the shard which joiners it was sent.
-    @Test func whatIsToldOfJoinersTakesNoRoomWhileNothingIsTaken() {
+    @Test func timesOfJoinersTakeNoRoomInAQueueThatNobodyReads() {
         var queue = CommandQueue()
         func append(_ second: Int64, _ kind: Kind) {
             let before = FeedTime(milliseconds: second * 1000)
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// A version that may wait for minutes must not take the place of one that may not.
-    @Test func whatIsNotUrgentOvertakesNothingUrgent() {
+    @Test func aConservingVersionOvertakesNoUrgentOne() {
         let kinds = (0..<100).map { Kind(priority: $0.isMultiple(of: 2) ? .immediate : .conserving) }
         #expect(CommandQueueTests.pass(kinds).taken == [98, 99])
         #expect(CommandQueueTests.pass([Kind(), Kind(priority: .conserving, event: .end)]).taken == [1])

@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Log time stands between two entries. Once it has passed, the note speaks of those, too, who had the version by then.
-    @Test(arguments: [0, 1, 2]) func whoeverJoinedIsPartOfACompletionAsSoonAsLogTimeHasPassed(members: Int) {
+    @Test(arguments: [0, 1, 2]) func aJoinerIsPartOfACompletionAsSoonAsLogTimeHasPassed(members: Int) {
         for besideOthers in [false, true] {
             let service = Self.service(members: members, besideOthers: besideOthers)
             service.apply(.publish(Self.publication(1)))
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func whoeverJoinedAndLacksTheVersionIsPartOfNoCompletion(besideOthers: Bool) {
+    @Test(arguments: [false, true]) func aJoinerThatLacksTheVersionIsPartOfNoCompletion(besideOthers: Bool) {
         let service = Self.service(members: 2, besideOthers: besideOthers)
         service.apply(.publish(Self.publication(1)))
         _ = Self.completions(service)
@@ -150,7 +150,7 @@ import Testing
     }
 
     /// One token that fails for good costs the others nothing.
-    @Test func whoeverLacksTheVersionForLongIsAnException() {
+    @Test func anActivityThatLacksTheVersionForLongIsAnException() {
         let service = Self.service(members: 300)
         service.answer = { member, _ in member % 100 == 7 ? .throttled : .accepted }
         service.apply(.publish(Self.publication(1)))
@@ -164,7 +164,7 @@ import Testing
 
     /// The only follower in a shard whose token fails for good costs the followers in other shards nothing.
     @Test(arguments: [DeliveryOutcome.throttled, .refused], [1, 2])
-    func whoeverLacksTheVersionBesideOtherShardsIsAnException(outcome: DeliveryOutcome, members: Int) {
+    func anActivityThatLacksTheVersionBesideOtherShardsIsAnException(outcome: DeliveryOutcome, members: Int) {
         for besideOthers in [false, true] {
             let service = Self.service(members: members, besideOthers: besideOthers)
             service.answer = { _, _ in outcome }
@@ -192,7 +192,7 @@ import Testing
     }
 
     /// The place of an audience whose topic is over may be another's before a pass comes.
-    @Test func whoeverLacksAVersionIsAnExceptionAlsoInThePlaceOfAnotherTopic() {
+    @Test func anActivityThatLacksAVersionIsAnExceptionInAReusedPlaceOfTheTable() {
         let service = Self.service(members: 2, besideOthers: true)
         service.answer = { member, _ in member == 1 ? .throttled : .accepted }
         service.apply(.publish(Self.publication(1)))
@@ -217,7 +217,7 @@ import Testing
     }
 
     /// It is refused again with each restart, and a restart may be what mends it.
-    @Test func whoeverWasRefusedAVersionForGoodLacksIt() {
+    @Test func anActivityThatWasRefusedAVersionForGoodIsAnException() {
         let service = Self.service(members: 3)
         service.answer = { member, _ in member == 1 ? .refused : .accepted }
         service.apply(.publish(Self.publication(1)))
@@ -264,7 +264,7 @@ import Testing
     }
 
     /// A note that was gathered before would be believed after a crash, and nobody would get what is sent once more.
-    @Test func whatWasCompleteBeforeItIsSentOnceMoreIsNotToldAfterwards() {
+    @Test func aGatheredCompletionIsNotToldAfterARepublication() {
         let service = Self.service(members: 2)
         service.apply(.publish(Self.publication(1)))
         service.run()

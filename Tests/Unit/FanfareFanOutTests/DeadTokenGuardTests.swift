@@ -73,7 +73,7 @@ import Testing
         #expect(many == [.shut] && tokens.isShut)
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>) func whatTheGuardRemembersNeverContradictsItself(seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>) func theGuardsCountsNeverContradictEachOther(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let least = Int.random(in: 1...20, using: &random)
         var tokens = DeadTokenGuard(answers: least...least + Int.random(in: 0...100, using: &random))

@@ -28,7 +28,7 @@ import Testing
         #expect(stage.feedback().isEmpty)
     }
 
-    @Test func bothClocksGoOn() {
+    @Test func theWallClockAndTheMonotonicClockOfAnEmbeddedShardAdvanceTogether() {
         let stage = EmbeddedShard()
         stage.pass(.milliseconds(1500))
         #expect(stage.moment.monotonic - EmbeddedShard.start.monotonic == .milliseconds(1500))

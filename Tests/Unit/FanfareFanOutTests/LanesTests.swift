@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Work comes, goes and changes its lane, members leave and are parked, and each of them is served as long as it stands in a lane.
-    @Test(arguments: 0..<20 as Range<UInt64>) func whoeverHasWorkInALaneIsServedAndNobodyElse(seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>) func aMemberIsServedExactlyWhileALaneHasWorkOfIt(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var lanes = Lanes(Self.shares)
         var wheel = ShardTimers()

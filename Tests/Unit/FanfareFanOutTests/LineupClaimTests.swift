@@ -62,7 +62,7 @@ import Testing
         #expect(service.told(of: "goal").count == 45 && service.shard.isQuiet)
     }
 
-    /// What is claimed and not sent is lost to a crash: those who may be told go before further names, whichever topics these are of.
+    /// An alert that is claimed and not sent is lost to a crash: claimed lineups go before further names, of whatever topic.
     @Test(arguments: [1, 4]) func lineupsAreNotClaimedFarAhead(topics: Int) {
         let service = ClaimTests.service(members: topics == 1 ? 2000 : 0, of: .lineups, namedMax: 100)
         let matches = topics == 1 ? [ScriptedService.match] : (0..<topics).map { TopicID("match/\($0)") }

@@ -109,7 +109,7 @@ import Testing
     }
 
     /// A card that was being ended hears of no goal.
-    @Test func whoeverIsLeavingHearsNothing() {
+    @Test func aLoadedCardThatIsLeavingGetsNoAlert() {
         let service = Self.service()
         service.apply(.publishResumed(ResumedPublication(Self.publication(9), [])))
         service.apply(.load)

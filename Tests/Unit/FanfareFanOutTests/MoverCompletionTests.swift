@@ -28,7 +28,7 @@ import Testing
 
     /// The store has it that the card follows the other topic, and a restart would take it for one of those who have its version.
     @Test(arguments: [DeliveryOutcome.notProcessed, .unknown, .refused, .accepted], [false, true])
-    func whoeverIsMovedDuringItsEndIsAnException(outcome: DeliveryOutcome, followsAgain: Bool) {
+    func anActivityMovedDuringItsEndIsAnException(outcome: DeliveryOutcome, followsAgain: Bool) {
         for besideOthers in [false, true] {
             let service = CompletionTests.service(members: 2, besideOthers: besideOthers)
             let (old, mover) = (TopicID("old"), ScriptedService.id(5))
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// A card that was unfollowed, or whose name another one has, goes nowhere when its end has failed.
-    @Test(arguments: [false, true]) func whoeverHasLeftDuringItsEndIsNotMoved(isReplaced: Bool) {
+    @Test(arguments: [false, true]) func anActivityThatLeftDuringItsEndIsNotMoved(isReplaced: Bool) {
         let service = CompletionTests.service(members: 2)
         let old = TopicID("old")
         service.follow(5, .topic(old))
@@ -81,7 +81,7 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
-    @Test func whoeverMayNotFollowATopicIsAnExceptionUntilItDoes() {
+    @Test func anActivityRefusedByATopicIsAnExceptionUntilTheActivityFollows() {
         let service = CompletionTests.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let other = TopicID("other")
         service.follow(7, .topic(other))
@@ -98,7 +98,7 @@ import Testing
         #expect(CompletionTests.completions(service).map(\.exceptions) == [[]])
     }
 
-    @Test(arguments: [false, true]) func whoeverFollowsATopicThatGoesOnAfterItsEndIsNoException(followsAgain: Bool) {
+    @Test(arguments: [false, true]) func aFollowerOfATopicThatGoesOnAfterItsEndIsNoException(followsAgain: Bool) {
         let service = CompletionTests.service(members: 1)
         service.apply(.publish(CompletionTests.publication(1)))
         _ = CompletionTests.completions(service)
@@ -147,7 +147,7 @@ import Testing
     }
 
     /// The store has a card that was never let in, and what calls say of it.
-    @Test func whoeverWasNeverLetInIsAnExceptionFromWhatTheStoreHas() {
+    @Test func aCardThatWasNeverLetInIsAnExceptionOnceTheStoreHasTheTopicForTheCard() {
         let service = CompletionTests.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let stranger = ActivityID("stranger")
         service.apply(.follow(stranger, .topic(TopicID("other")), token: [9, 9, 9, 9]))
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// A start of a card that exists moves its row, also if the shard refuses it.
-    @Test func whoeverAStartMovesInTheStoreAloneIsAnException() {
+    @Test func aCardThatAStartMovesInTheStoreAloneIsAnException() {
         let service = CompletionTests.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let (card, stranger, other) = (ActivityID("card"), ActivityID("stranger"), TopicID("other"))
         service.apply(.publish(CompletionTests.publication(1)))
@@ -195,7 +195,7 @@ import Testing
 
     /// The card that is over has another token than the one that was not let in under its name, whose row stays.
     @Test(arguments: [DeliveryOutcome.accepted, .deadToken], [false, true])
-    func whoeverWasNotLetInIsAnExceptionBeyondTheEndOfTheCardBefore(outcome: DeliveryOutcome, isOther: Bool) {
+    func aCardThatWasNotLetInIsAnExceptionBeyondTheEndOfTheEarlierCard(outcome: DeliveryOutcome, isOther: Bool) {
         let service = CompletionTests.service(members: 1, besideOthers: true, unpublishedTopicsMax: 1)
         let (card, old, other) = (ActivityID("card"), TopicID("old"), TopicID("other"))
         service.apply(.publish(CompletionTests.publication(1)))
@@ -213,7 +213,7 @@ import Testing
     }
 
     /// The store has the card shown under its old token, until it gets one here.
-    @Test func whoeverIsStartedAndWasNeverLetInIsAnExceptionUntilItsTokenIsKnown() {
+    @Test func aStartedCardThatWasNeverLetInIsAnExceptionUntilItsTokenIsKnown() {
         let service = CompletionTests.service(members: 1, unpublishedTopicsMax: 1)
         let stranger = ActivityID("stranger")
         service.apply(.follow(stranger, .topic(TopicID("other")), token: [9, 0, 0, 9]))

@@ -13,7 +13,7 @@ import Testing
         stage.shard.apply(.move(ActivityID(hashing: activity), .lineup(lineup)), at: stage.moment)
     }
 
-    @Test func whatIsDueGoesOnWithoutAPull() throws {
+    @Test func dueWorkGoesOnWithoutAPull() throws {
         stage.follow()
         stage.publish(1)
         stage.answer(stage.pull(), .throttled)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// What a visited member is sent.
+/// Pushes to a visited member.
 @Suite struct PushSenderTests {
     private func stage(_ members: Int, limits: ActivityLimits = ActivityLimits()) -> EmbeddedShard {
         let stage = EmbeddedShard(Shard(limits: limits))

@@ -190,7 +190,7 @@ import Testing
     }
 
     /// Preferences that are set under the old name while both cards exist apply to both.
-    @Test func L1_wishesReachTheStartedCardToo() {
+    @Test func L1_preferencesUnderTheOldNameReachTheStartedCard() {
         stage.beginRenewable()
         let start = stage.passUntilPush(seconds: 8 * hour).pushes
         stage.follow("card", token: 1, preferences: silent)

@@ -49,7 +49,7 @@ import Testing
         #expect(!claims.isEmpty && claims.allSatisfy { $0.through == FeedTime(milliseconds: 20_000) })
         #expect(Set(claims.flatMap(\.activities)).isSuperset(of: (0..<4).map(ClaimTests.mark)))
         #expect(service.shard.violatedInvariant() == nil && service.shard.isQuiet)
-        // What follows is as ever.
+        // Later publications behave as without a restart.
         service.publish(alert: "third")
         _ = ClaimTests.runWithStore(service)
         #expect(service.told(of: "third") == Set(0..<6))

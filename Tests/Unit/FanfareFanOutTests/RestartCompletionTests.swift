@@ -25,7 +25,7 @@ import Testing
         let service = Self.restart([true, false, true, true, false], isComplete: true)
         #expect(Set(service.accepted.map(\.member)) == [1, 4])
         #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
-        // What follows is as ever.
+        // Later publications behave as without a restart.
         service.apply(.publish(CompletionTests.publication(10)))
         service.run()
         #expect(service.accepted.count == 7)

@@ -164,7 +164,7 @@ import Testing
     }
 
     /// The card still shows the state before the refused one, so the refused state is new to it when it is published again.
-    @Test func whatWasRefusedIsNotTakenForShown() {
+    @Test func aRefusedStateIsNotTakenForShown() {
         let service = ScriptedService(members: 0..<2)
         service.publish(state: ["score": 1])
         service.run()

@@ -216,7 +216,7 @@ import Testing
     }
 
     /// A question behind another one begins its survey when that is answered: it may wait for a little more than it asked, but not for ever.
-    @Test func aQuestionBehindAnotherOneIsAnsweredTooAlthoughTheShardIsNeverAtRest() {
+    @Test func aQuestionBehindAnEarlierOneIsAnsweredAlthoughTheShardIsNeverAtRest() {
         let stage = Self.stage()
         for activity in UInt64(1)...3 { stage.follow(activity) }
         stage.publish()

@@ -134,7 +134,7 @@ import Testing
         #expect(service.accepted.count == 100)
     }
 
-    @Test func whatHasFailedGoesBehindAllOthersWhateverTheLane() {
+    @Test func aFailedActivityIsServedBehindAllOthersWhateverTheLane() {
         let service = ScriptedService()
         let quiet = TopicID("quiet")
         service.follow(1)

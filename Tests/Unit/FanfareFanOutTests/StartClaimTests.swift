@@ -46,7 +46,7 @@ import Testing
         #expect(stage.settle().isEmpty && stage.shard.isQuiet)
     }
 
-    /// What is claimed and has not left is lost to a crash.
+    /// A start that is claimed and has not left is lost to a crash.
     @Test func aStartIsClaimedWhenItIsAboutToLeave() {
         let stage = Self.stage()
         stage.start()
@@ -257,7 +257,7 @@ import Testing
         #expect(stage.settle().map(\.event) == [.start])
     }
 
-    @Test(arguments: 1...20) func whateverHappensEachStartLeavesOnceAndClaimed(seed: UInt64) {
+    @Test(arguments: 1...20) func eachStartLeavesOnceAndClaimedWhateverHappens(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let stage = Self.stage(namedMax: Int(random.next() % 5) + 1)
         var (claimed, left): (Set<StartMark>, [UInt8]) = ([], [])

@@ -68,7 +68,7 @@ import Testing
             return all
         }
 
-        /// What order and sets differ in; `nil` for nothing.
+        /// Difference between order and sets; `nil` if there is none.
         var difference: String? {
             if Set(order.members) != unvisited.union(visited) || order.count != unvisited.count + visited.count {
                 return "members"

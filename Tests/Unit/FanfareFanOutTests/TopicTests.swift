@@ -153,7 +153,7 @@ import Testing
 
     /// An activity has missed an alert of a topic that is over, and then waits for the next topic with its id.
     @Test(arguments: [true, false])
-    func whatWasMissedOfATopicThatIsOverIsNotToldWithTheNextOne(inLineup: Bool) {
+    func aMissedAlertOfATopicThatIsOverIsNotToldWithTheNextTenure(inLineup: Bool) {
         follow(lineup: [stage.topic, TopicID("live")])
         for topic in [stage.topic, TopicID("live")] { stage.publish(1, in: topic) }
         stage.pass(seconds: 5)

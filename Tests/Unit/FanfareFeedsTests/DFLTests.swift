@@ -58,7 +58,7 @@ import Testing
         #expect(planned.hasPrefix("1970") || start.at == before, "ten minutes, as where the file has none")
     }
 
-    @Test func readsPeriodsFromKickOffsAndWhistles() throws {
+    @Test func theDFLDecoderReadsPeriodsFromKickOffsAndWhistles() throws {
         let events = try events([
             row("1", "13:01:28.310", #"<KickOff GameSection="firstHalf"><Play/></KickOff>"#),
             row("2", "13:47:31.000", #"<FinalWhistle GameSection="firstHalf"/>"#),
@@ -138,7 +138,7 @@ import Testing
         #expect(items.compactMap(\.event).count == 4)
     }
 
-    @Test func readsGoals() throws {
+    @Test func theDFLDecoderReadsGoals() throws {
         let shot = #"<ShotAtGoal Team="G" Player="g1"><SuccessfulShot/></ShotAtGoal>"#
         let goals = try events([
             row("1", "13:10:00.000", shot), row("2", "13:11:00.000", "<Penalty>" + shot + "</Penalty>"),
@@ -152,7 +152,7 @@ import Testing
         #expect(goals[3].fact?.values == ["side": "away", "player": "H. Zwei", "ownGoal": true])
     }
 
-    @Test func readsCardsSubstitutionsAndWithdrawals() throws {
+    @Test func theDFLDecoderReadsCardsSubstitutionsAndWithdrawals() throws {
         let events = try events([
             row("1", "13:10:00.000", #"<Caution CardColor="yellowRed" Team="G" Player="g1"/>"#),
             row("2", "13:11:00.000", #"<Caution CardColor="red" Team="H" Player="h1"/>"#),
@@ -174,7 +174,7 @@ import Testing
         #expect(events.last?.change == .nothing)
     }
 
-    @Test func rejectsBrokenRowsWithTheirLine() throws {
+    @Test func theDFLDecoderRejectsBrokenRowsWithTheirLine() throws {
         let items = try items(
             document([
                 row("1", "13:10:00.000", "<Play/>"), row("", "13:10:00.000", "<Play/>"), row("3", "soon", "<Play/>"),
@@ -194,7 +194,7 @@ import Testing
         #expect(items.last?.rejection?.place.hasSuffix("events.xml:4") == true, "\(items)")
     }
 
-    @Test func refusesEntities() throws {
+    @Test func theDFLDecoderRefusesEntities() throws {
         let bomb = #"""
             <!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>
             <PutDataRequest><Event EventId="1" EventTime="&c;" MatchId="M-1"><Play/></Event></PutDataRequest>
@@ -214,7 +214,7 @@ import Testing
         #expect(document.defect?.reason.contains("processing instruction") == true)
     }
 
-    @Test func refusesDeepNestingAndBadBytes() throws {
+    @Test func theDFLDecoderRefusesDeepNestingAndBadBytes() throws {
         let deep = String(repeating: "<a>", count: 10_000) + String(repeating: "</a>", count: 10_000)
         let nested = try items(document([row("1", "13:10:00.000", "<Play/>"), row("2", "13:10:00.000", deep)]))
         #expect(nested.last?.rejection?.reason == "nested too deep (more than 64 levels)")

@@ -48,7 +48,7 @@ import Testing
         #expect(items.map(\.now.milliseconds) == [7000, 10_000, 10_000, 10_000, 11_000, 20_000])
     }
 
-    @Test func readsANamedFileOnceWhateverTheOrderOfNames() throws {
+    @Test func aFeedReadsANamedFileOnceWhateverTheOrderOfNames() throws {
         let folder = try Folder()
         let a = try folder.write("a", line("a", 1, "a1"))
         let b = try folder.write("b", line("b", 1, "b1"))
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func followsLinksToFiles() throws {
+    @Test func aFeedFollowsLinksToFiles() throws {
         let folder = try Folder()
         let elsewhere = try Folder()
         let file = try elsewhere.write("match", line("a", 1, "a1"))
@@ -190,7 +190,7 @@ import Testing
         #expect(feed.events().compactMap(\.id) == ["a1"])
     }
 
-    @Test func readsAPipeAsLines() throws {
+    @Test func aFeedReadsAPipeAsLines() throws {
         let folder = try Folder()
         let pipe = folder.path + "/pipe"
         #expect(mkfifo(pipe, 0o600) == 0)

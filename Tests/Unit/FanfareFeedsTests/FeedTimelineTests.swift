@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A line that cannot be read may stand behind it.
-    @Test func whatCannotBeReadDoesNotHideTheNextEvent() throws {
+    @Test func anUnreadableLineDoesNotHideTheNextEvent() throws {
         let wrong = line(36 * FeedTimelineTests.year)
         #expect(try arrivals([line(0) + wrong + "{\n\n{}\n" + line(3)]) == [0, 3, 3, 3, 3])
     }

@@ -27,7 +27,7 @@ import Testing
         return Array(facts.values)
     }
 
-    @Test func sameSeedSameBytes() {
+    @Test func theSameSeedGivesTheSameMatchDay() {
         let bytes = MatchDayTests.bytes(seed: 7)
         #expect(bytes == MatchDayTests.bytes(seed: 7))
         #expect(bytes != MatchDayTests.bytes(seed: 8))

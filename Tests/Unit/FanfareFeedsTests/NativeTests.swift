@@ -32,7 +32,7 @@ import Testing
     }
 
     /// A feed may carry more than is read, and one whose names are all different is not kept in mind.
-    @Test func whatAFeedCarriesBesideIsNotWorthAWord() {
+    @Test func unknownMembersOfEventsGetNoNotice() {
         let line = #"{"topic":"t","at":1,"kind":"pass","player":"Ö","side":"home","set":{"patch":1,"colour":"red"}}"#
         #expect(decode(line).allSatisfy { $0.notice == nil })
         let many = (0..<1000).map { #"{"topic":"t","at":1,"patch\#($0)":1}"# }.joined(separator: "\n")
@@ -81,7 +81,7 @@ import Testing
 
     private let kickoff = FeedTime(seconds: 1_781_204_400)  // 2026-06-11T19:00:00Z
 
-    @Test func readsAFact() throws {
+    @Test func theNativeDecoderReadsAFact() throws {
         let event = try #require(
             decode(
                 #"{"topic":"match/7","topicKind":"football","at":"2026-06-11T19:00:00Z","id":"e1","kind":"goal","#
@@ -105,7 +105,7 @@ import Testing
         #expect(event.fact?.values == ["color": "red"])
     }
 
-    @Test func readsPatchesRetractionsAndAlerts() throws {
+    @Test func theNativeDecoderReadsPatchesRetractionsAndAlerts() throws {
         let items = decode(
             #"""
             {"topic":"order/1","at":1781204400,"seq":3,"set":{"status":"placed","eta":null,"n":[1,2.5,true]}}
@@ -173,7 +173,7 @@ import Testing
             reason: "`alert.title.loc-args` is not a string"),
         BadLine(line: #"{"topic":"t","at":1,"id":{}}"#, reason: "`id` is neither"),
     ])
-    func rejectsABadLineAndGoesOn(_ bad: BadLine) throws {
+    func theNativeDecoderRejectsABadLineAndGoesOn(_ bad: BadLine) throws {
         let good = #"{"topic":"t","at":1}"#
         let items = decode("\(good)\n\(bad.line)\n\(good)\n")
         #expect(items.count == 3)
@@ -189,7 +189,7 @@ import Testing
         #expect(rejection.at == FeedTime(seconds: 9))
     }
 
-    @Test func rejectsInvalidUTF8() throws {
+    @Test func theNativeDecoderRejectsInvalidUTF8() throws {
         var bytes = Array(#"{"topic":"t","at":1,"kind":"X"}"#.utf8)
         let position = try #require(bytes.firstIndex(of: UInt8(ascii: "X")))
         bytes[position] = 0xFF
@@ -198,14 +198,14 @@ import Testing
     }
 
     @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
-    func rejectsDeepNesting(_ open: String, _ close: String) throws {
+    func theNativeDecoderRejectsDeepNesting(_ open: String, _ close: String) throws {
         let nested = String(repeating: open, count: 10_000) + "1" + String(repeating: close, count: 10_000)
         let items = decode(#"{"topic":"t","at":1,"set":{"a":\#(nested)}}"# + "\n" + #"{"topic":"t","at":1}"# + "\n")
         #expect(items.first?.rejection?.reason == "nested too deep (more than 64 levels)")
         #expect(items.last?.event != nil)
     }
 
-    @Test func rejectsAnOverlongLineOnceAndGoesOn() {
+    @Test func theNativeDecoderRejectsAnOverlongLineOnceAndGoesOn() {
         let good = #"{"topic":"t","at":1}"#
         let text = good + "\n" + String(repeating: "x", count: 200_000) + "\n" + good + "\n"
         let items = decode(text, lineSizeMax: .bytes(1000))
@@ -224,7 +224,7 @@ import Testing
 
     /// Any bytes, cut anywhere, give the same items as the same bytes in one piece, and never a crash.
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func chunksDoNotMatter(seed: UInt64) {
+    func theEventsOfAFeedDoNotDependOnItsChunks(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         var bytes = Array(
             String(

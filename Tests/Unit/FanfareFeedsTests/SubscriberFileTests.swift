@@ -42,7 +42,7 @@ import Testing
     }
 
     /// `--subscribers <(zcat people.gz)`: more than is looked at beforehand.
-    @Test(.timeLimit(.minutes(5)), arguments: [1, 20_000]) func whatComesThroughAPipeIsReadFromItsFirstLine(
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 20_000]) func subscribersThroughAPipeAreReadFromTheFirstLine(
         count: Int
     ) throws {
         let folder = try Folder()
@@ -89,7 +89,7 @@ import Testing
         #expect(Set(all.map(\.activity)).count == 4)
     }
 
-    /// What is read is written as another line, which means the same.
+    /// A subscription that is read is written as another line, which means the same.
     @Test func aWrittenLineIsReadBackAsItWas() throws {
         let text = """
             match/1 00ff7f started=2026-06-13T14:00:00.123Z
@@ -121,7 +121,9 @@ import Testing
         #expect(again.map(\.0) == first.map(\.0) && again.map(\.1) == first.map(\.1))
     }
 
-    @Test(arguments: ["a b", "#a", "a,b", "", "a\n"]) func whatALineCannotSayIsNotWritten(topic: String) {
+    @Test(arguments: ["a b", "#a", "a,b", "", "a\n"]) func aSubscriptionThatALineCannotExpressIsNotWritten(
+        topic: String
+    ) {
         let subscription = Subscription(
             audience: .topic(TopicID(topic)), activity: "x", subscriber: 1, token: [1])
         var bytes: [UInt8] = [9]

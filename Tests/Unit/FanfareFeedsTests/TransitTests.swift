@@ -114,7 +114,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         return feed.all().map(\.item)
     }
 
-    @Test func readsAPosition() throws {
+    @Test func theTransitDecoderReadsAPosition() throws {
         let train = Train(
             stops: [("A05N", start + 60), ("A03N", start + 120), ("A02N", start + 200)], vehicle: ("A05N", 1))
         let event = try #require(try items([poll(start, [train])]).first?.event)
@@ -140,7 +140,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(absent.count == 121)
     }
 
-    @Test func tellsWhatATrainDoes() throws {
+    @Test func theTransitDecoderTellsWhatATrainDoes() throws {
         func status(_ train: Train) throws -> JSONValue? {
             try items([poll(start, [train])]).first?.event?.fact?.values["status"]
         }
@@ -305,7 +305,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(absent == absent.sorted())
     }
 
-    @Test func rejectsBrokenPollsAndGoesOn() throws {
+    @Test func theTransitDecoderRejectsBrokenPollsAndGoesOn() throws {
         let train = Train(stops: [("A02N", start + 6000)])
         let whole = poll(start + 60, [train])
         var badText = Train(stops: [("A02N", start + 6000)])
@@ -434,7 +434,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(items.map(\.rejection?.reason) == ["the poll is larger than 20 bytes"])
     }
 
-    @Test func readsCommaSeparatedValues() {
+    @Test func theTransitDecoderReadsCommaSeparatedValues() {
         var records = CommaSeparated(Array("\u{FEFF}a,\"b,\nc\",\"d\"\"e\"\r\n,\nlast".utf8))
         #expect(records.next() == ["a", "b,\nc", "d\"e"])
         #expect(records.next() == ["", ""])

@@ -61,7 +61,7 @@ import Testing
         #expect(Set(events.map(\.topic)) == [TopicID("match/7")])
     }
 
-    @Test func readsGoalsAndNotTheBeatenKeeper() throws {
+    @Test func theWyscoutDecoderReadsGoalsAndNotTheBeatenKeeper() throws {
         let goals = try facts([
             event(1, "1H", 1, "Shot", tags: [101], team: 2), event(2, "1H", 2, "Save attempt", tags: [101], team: 1),
             event(3, "1H", 3, "Free Kick", sub: "Penalty", tags: [101], team: 1),
@@ -75,7 +75,7 @@ import Testing
         #expect(goals.map(\.id) == ["1", "3", "4"])
     }
 
-    @Test func readsCards() throws {
+    @Test func theWyscoutDecoderReadsCards() throws {
         let cards = try facts([
             event(1, "1H", 1, "Foul", tags: [1702]), event(2, "1H", 2, "Foul", tags: [1703]),
             event(3, "1H", 3, "Foul", tags: [1701], team: 2, player: 0),
@@ -102,7 +102,7 @@ import Testing
         #expect(events.filter { $0.change == .nothing }.map(\.kind) == ["othersOnTheBall", "pass"])
     }
 
-    @Test func rejectsBrokenEventsAndGoesOn() throws {
+    @Test func theWyscoutDecoderRejectsBrokenEventsAndGoesOn() throws {
         let items = try items([
             event(1, "1H", 1), #"{"id": 2}"#, #"{"id": "x", "eventName": "Pass"}"#, event(3, "3H", 1),
             event(4, "1H", -5),

@@ -119,7 +119,7 @@ import Testing
 
     // MARK: Integers and strings
 
-    @Test func writesAndReadsIntegers() throws {
+    @Test func theHPACKCoderWritesAndReadsIntegers() throws {
         for (value, prefix, expected) in [
             (10, 5, [0x0a]), (1337, 5, [0x1f, 0x9a, 0x0a]), (42, 8, [0x2a]),
         ] as [(Int, Int, [UInt8])] {
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: ["1fffffffff0f", "1f808080808000", "1f80808080808080808001", "1fffffffff7f", "1fff", "1f"])
-    func refusesIntegersTooLargeTooLongOrCutShort(_ text: String) {
+    func theHPACKCoderRefusesIntegersTooLargeTooLongOrCutShort(_ text: String) {
         #expect(throws: HPACKError.self) {
             var cursor = BlockCursor()
             _ = try cursor.integer(prefix: 5, of: bytes(hex: text).span)
@@ -173,7 +173,7 @@ import Testing
         "1ffffffffe",
         "ff",  // eight bits of padding and nothing else
     ])
-    func refusesHuffmanWithWrongPaddingOrEndOfString(_ text: String) {
+    func theHPACKCoderRefusesHuffmanWithWrongPaddingOrEndOfString(_ text: String) {
         #expect(throws: HPACKError.self) {
             var decoded: [UInt8] = []
             try Huffman.decode(bytes(hex: text).span, into: &decoded)
@@ -221,7 +221,7 @@ import Testing
 
 @Suite struct HeaderEncoderTests {
     /// C.4 is also what a Huffman-coding encoder with incremental indexing writes.
-    @Test func encodesAppendixC4() {
+    @Test func theHPACKCoderEncodesAppendixC4() {
         var encoder = HeaderEncoder(tableCapacity: 4096)
         for (fields, step) in zip(HPACKTests.requests, HPACKTests.vectors.first { $0.name == "C.4" }?.steps ?? []) {
             var block: [UInt8] = []
@@ -281,7 +281,7 @@ import Testing
 }
 
 @Suite struct HeaderDecoderTests {
-    @Test(arguments: HPACKTests.vectors) func decodesAppendixC(_ vector: HPACKTests.Vector) throws {
+    @Test(arguments: HPACKTests.vectors) func theHPACKCoderDecodesAppendixC(_ vector: HPACKTests.Vector) throws {
         var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
         if vector.tableSize != 4096 { try decoder.decode(sizeUpdate(vector.tableSize).span) }
         for step in vector.steps {
@@ -299,14 +299,14 @@ import Testing
         ("823f00", "size update after a field"), ("20202082", "three size updates"),
         ("3fe21f", "size update above the limit of 4,096"),
     ])
-    func refusesBrokenBlocks(_ block: String, _ why: String) {
+    func theHPACKCoderRefusesBrokenBlocks(_ block: String, _ why: String) {
         #expect(throws: HPACKError.self, "\(why)") {
             var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
             try decoder.decode(bytes(hex: block).span)
         }
     }
 
-    @Test func acceptsTwoSizeUpdatesAndDropsWhatNoLongerFits() throws {
+    @Test func theHPACKCoderAcceptsTwoSizeUpdatesAndDropsWhatNoLongerFits() throws {
         var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
         try decoder.decode(bytes(hex: "400a637573746f6d2d6b65790d637573746f6d2d686561646572").span)
         #expect(decoder.table.count == 1)

@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Noise from the first byte on.
-    @Test(arguments: seeds) func noiseNeverCrashes(_ seed: UInt64) {
+    @Test(arguments: seeds) func noiseNeverCrashesTheHeaderDecoder(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
         for _ in 0..<5000 {

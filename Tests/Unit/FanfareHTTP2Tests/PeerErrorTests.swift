@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfareHTTP2
 
-/// What a peer must not do, and the code it gets for it (RFC 9113 §5 and §6).
+/// Offences of a peer, each with its error code (RFC 9113 §5 and §6).
 @Suite struct PeerErrorTests {
     struct Offence: Sendable, CustomTestStringConvertible {
         let what: String
@@ -94,7 +94,7 @@ import Testing
             let last = c.frames().last
             #expect(last?.type == FrameType.goAway && last?.code == offence.code)
             #expect(c.state == .closed && c.freeStreams == 0)
-            // Whatever comes now changes nothing.
+            // Later frames change nothing.
             c.receive(headers(1))
             #expect(c.events() == [])
             c.session.connectionLost()
@@ -104,7 +104,7 @@ import Testing
 
     @Test(arguments: [
         Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), frame(6, ping), frame(4, flags: 1), headers(1),
-    ]) func whatDoesNotBeginWithSettingsIsNotHTTP2(_ bytes: [UInt8]) {
+    ]) func aPeerThatDoesNotBeginWithSettingsIsNotHTTP2(_ bytes: [UInt8]) {
         let c = Connection(greeted: false)
         c.request(1)
         c.receive(bytes)

@@ -14,7 +14,7 @@ import Testing
         #expect(frames[0].payload.starts(with: [0, 1, 0, 0, 0x10, 0, 0, 2, 0, 0, 0, 0]))
     }
 
-    @Test func acknowledgesSettingsAndTellsOfThem() {
+    @Test func aSessionAcknowledgesSettingsAndTellsOfThem() {
         let c = Connection(greeted: false)
         _ = c.output()
         #expect(c.settingsReceived == false)
@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Requests
 
-    @Test func writesARequestAndLaterOnesShorter() {
+    @Test func aSessionWritesARequestAndLaterOnesShorter() {
         let c = Connection()
         c.request(1, body: [1, 2, 3])
         c.request(2, body: [4])
@@ -40,7 +40,7 @@ import Testing
         #expect(frames[2].payload == [0x83, 0x87, 0xbf, 0x14, UInt8(path.count)] + path + [0xbe])
     }
 
-    /// What a server decodes, whatever has happened to the table in between.
+    /// Requests decode to their fields on a server, whatever has happened to the table in between.
     @Test func everyRequestOfEveryShapeDecodesToItsFields() throws {
         let c = Connection()
         var server = HeaderDecoder(tableCapacity: 4096, listLimit: 100_000)
@@ -330,7 +330,7 @@ import Testing
         #expect(c.openStreams == 0)
     }
 
-    @Test func weSayGoodbyeOnce() {
+    @Test func aSessionSendsItsGoAwayOnce() {
         let c = Connection()
         c.request(1)
         _ = c.output()
@@ -373,8 +373,8 @@ import Testing
         #expect(!more)
     }
 
-    /// What was taken lay in a queue, and its end never left.
-    @Test(arguments: 0...300) func whatDidNotWhollyLeaveWasNotProcessed(unsent: Int) {
+    /// Taken bytes lay in a queue, and their end never left.
+    @Test(arguments: 0...300) func aRequestThatDidNotWhollyLeaveWasNotProcessed(unsent: Int) {
         let c = Connection()
         var ends: [Int] = []
         for tag in 1...3 as ClosedRange<UInt64> {
@@ -406,7 +406,7 @@ import Testing
         }
     }
 
-    /// Whoever resets it: a stream whose end was never written cannot have been processed.
+    /// A stream whose end was never written cannot have been processed, whichever side resets it.
     @Test func aResetOfABodyThatWaitsForAWindowSaysThatItWasNotProcessed() {
         for isWhole in [false, true] {
             let c = Connection(settings: [(4, isWhole ? 50 : 10)])

@@ -15,7 +15,7 @@ import Testing
         #expect(JSONObject(parsing: Array(text.utf8)) == nil)
     }
 
-    @Test(arguments: ["", "{", "{\"a\":}", "{} {}"]) func whatIsNoJSONIsRefusedWithAReason(text: String) {
+    @Test(arguments: ["", "{", "{\"a\":}", "{} {}"]) func textThatIsNoJSONIsRefusedWithAReason(text: String) {
         let fault = #expect(throws: JSONFault.self) { try JSONObject(reading: Array(text.utf8)) }
         #expect(fault?.description.hasPrefix("no JSON: ") == true)
         #expect(JSONObject(parsing: Array(text.utf8)) == nil)

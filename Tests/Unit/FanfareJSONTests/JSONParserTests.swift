@@ -35,7 +35,7 @@ import Testing
         ("\"\u{1}\"", "a control character stands unescaped in a string"),
         ("tru", "an unquoted word is none of true, false, null"), ("[1,]", "malformed JSON"),
     ])
-    func whatIsNoJSONHasAReasonForPeople(text: String, expected: String) {
+    func textThatIsNoJSONHasAReasonForPeople(text: String, expected: String) {
         #expect(reason(text) == expected)
     }
 

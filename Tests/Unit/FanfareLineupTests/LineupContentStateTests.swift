@@ -53,7 +53,7 @@ import Testing
         #expect(arrival.link == nil && arrival.highlight == nil)
     }
 
-    @Test func whatIsAbsentStaysAbsentWhenTheStateIsEncodedAgain() throws {
+    @Test func anAbsentMemberStaysAbsentWhenTheStateIsEncodedAgain() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let without = "{\(Self.topics)}"

@@ -20,7 +20,7 @@ import Testing
         return LoadResult(scenario: summary, machine: machine, runs: [run])
     }
 
-    /// What merge says of the parts; nil if it takes them.
+    /// Complaint of the merge about the parts; `nil` if it takes them.
     private func complaint(_ parts: [LoadResult], names: [String]? = nil) throws -> String? {
         let folder = FileManager.default.temporaryDirectory.appending(path: "merge-test-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

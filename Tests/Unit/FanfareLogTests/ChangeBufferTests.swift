@@ -97,7 +97,7 @@ import Testing
         #expect(buffer.takeRemoved(besides: 1000) == 1..<201 && buffer.isEmpty)
     }
 
-    /// The same few cards change again and again, or each card changes once and goes.
+    /// A few cards change again and again, or each card changes once and goes.
     @Test(arguments: [false, true]) func theListDoesNotGrowWithChangesOfFewCards(theyGo: Bool) {
         var file = File()
         var buffer = ChangeBuffer(from: 1, mergeMin: 32)

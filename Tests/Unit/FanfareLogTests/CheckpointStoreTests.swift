@@ -44,7 +44,7 @@ import Testing
         if !inMemory { #expect(folder.names == ["checkpoint-20", "checkpoint-300"]) }
     }
 
-    /// What a process that ended has begun is no checkpoint, and what is given up neither.
+    /// A checkpoint that a process began before it ended does not count, and neither does one that was given up.
     @Test func aCheckpointThatWasNotFinishedIsNotThere() throws {
         let folder = try TemporaryFolder.made()
         do {
@@ -323,7 +323,7 @@ import Testing
         #expect(try Self.recall(log) == ["rules rules at 5", "row [5]", "restored", "entry 6", "entry 7"])
     }
 
-    /// What a checkpoint has is not decided again, so setting it aside would change nothing.
+    /// Entries before a checkpoint are not decided again, so setting one aside would change nothing.
     @Test func anEntryBeforeACheckpointIsNotSetAside() throws {
         let folder = try folder(checkpoints: [5])
         let error = #expect(throws: LogError.self) { try LMDBLog.skip(5, in: folder.path) }

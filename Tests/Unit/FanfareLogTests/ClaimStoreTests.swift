@@ -81,7 +81,7 @@ import Testing
         for second in 0..<1000 { try store.append([Self.claims("a", through: Int64(second), [UInt32(second)])]) }
         #expect(try Self.read(store).count <= 62)
         #expect(try Self.read(store).last == Self.claims("a", through: 999, [999]))
-        // What is fresh stays, however much else goes.
+        // Fresh claims stay, however much else goes.
         try store.append([Self.claims("b", through: 1000, [1]), Self.claims("c", through: 5000, [2])])
         #expect(try Self.read(store).last?.claims.first?.topic == TopicID("c"))
     }

@@ -39,7 +39,7 @@ import Testing
         #expect(try read(log).last == entries(3..<4)[0])
     }
 
-    /// What a loss of power leaves of a file that was being made is no log yet.
+    /// A file that was being made at a loss of power is no log yet.
     @Test func aFileThatWasBeingMadeIsMadeAnew() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
@@ -197,7 +197,7 @@ import Testing
     }
 
     /// Transactions of few bytes meet in each way the entries of which one alone is as large.
-    @Test(arguments: [UInt64(1), 2, 3]) func whateverTheSizesOfEntriesAReaderGetsAllAndHoldsFew(seed: UInt64) throws {
+    @Test(arguments: [UInt64(1), 2, 3]) func aReaderGetsEntriesOfAllSizesAndHoldsFew(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let folder = TemporaryFolder()
         let log = try LMDBLog(folder: folder.path)

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Whatever a disk makes of an entry, it is read as it was or not at all.
+    /// An entry is read as it was or not at all, whatever a disk makes of it.
     @Test(arguments: [UInt64(1), 2, 3]) func damageOfAnEntryIsSeen(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<2000 {
@@ -57,7 +57,7 @@ import Testing
                 bytes[Int.random(in: 0..<bytes.count - 4, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
             guard let entry = try? LogEntry(LogEntry.sealed(bytes.dropLast(4), at: 1), at: 1) else { continue }
-            // What can be read can be written, and means the same. NaN equals nothing, so bytes are compared.
+            // A readable entry can be written, and means the same. NaN equals nothing, so bytes are compared.
             #expect((try? LogEntry(entry.bytes(at: 1), at: 1))?.bytes(at: 1) == entry.bytes(at: 1), "seed \(seed)")
         }
     }
@@ -89,7 +89,7 @@ import Testing
         #expect(EntrySamples.all.allSatisfy { $0.bytes(at: 1)[0] == 1 })
     }
 
-    /// What is read in place of an entry that was set aside has its key: the call that is repeated stays one that was taken. An order for
+    /// The replacement of an entry that was set aside has its key: the call that is repeated stays one that was taken. An order for
     /// all topics is lost, and may be given again.
     @Test func anEntryThatIsSetAsideKeepsItsKey() {
         for entry in EntrySamples.keyed {

@@ -72,7 +72,7 @@ import Testing
         // Another token may be another card, which has nothing yet.
         let (other, _) = try applied([follow.taken(at: at(5)), again.taken(at: at(8))])
         #expect(other?.joinedAt == at(8))
-        // What another app's followers have came with that app's pushes.
+        // Followers of another app have their states from that app's pushes.
         var elsewhere = Self.card("card", [1])
         elsewhere.app = AppID(bundleID: "other")
         let (moving, _) = try applied([follow.taken(at: at(5)), PeopleEntry.follow(elsewhere).taken(at: at(8))])

@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Random changes of a store in memory and one on disk, which is opened anew now and then, and merges changed cards all the time.
-    @Test(arguments: [UInt64(1), 2, 3, 4]) func bothStoresAreAlike(seed: UInt64) throws {
+    @Test(arguments: [UInt64(1), 2, 3, 4]) func theStoreInMemoryAndTheStoreOnDiskKeepEqualCards(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = SplitMix64(seed: seed)
         let memory = MemoryPeopleStore()

@@ -77,7 +77,7 @@ import Testing
         third.close()
     }
 
-    /// What a thread writes in parts is what it was given at once.
+    /// Changes written in parts add up to the changes given at once.
     @Test func changesAddUpInAnyParts() throws {
         for seed in 1...200 {
             var random = SplitMix64(seed: UInt64(seed))

@@ -13,7 +13,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func whatADeadProcessHasLeftIsRemoved() throws {
+    @Test func theFolderOfADeadProcessIsRemoved() throws {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/true")
         try process.run()

@@ -271,7 +271,7 @@ import Testing
         #expect(answer.turns.load(ordering: .relaxed) == 1)
     }
 
-    /// Whatever number it is given, a thread stays on one processor that it was allowed before.
+    /// A thread stays on one of the processors that it was allowed before, whatever number it is given.
     @Test(arguments: [0, 1, 1000]) func aPinnedThreadHasOneProcessor(number: Int) throws {
         final class Answer: Sendable { let processors = Atomic(0) }
         let answer = Answer()

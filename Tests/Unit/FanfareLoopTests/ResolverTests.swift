@@ -48,7 +48,7 @@ import Testing
             server.mayAnswer.signal()
             loop.run()
             #expect(server.asked.load(ordering: .relaxed) == 1)
-            // Whoever asks later asks afresh; `withLoop` runs the loop once more.
+            // A later caller asks afresh; `withLoop` runs the loop once more.
             try ask { loop.stop() }
             server.mayAnswer.signal()
         }
@@ -56,7 +56,7 @@ import Testing
         #expect(answers == Array(repeating: SocketAddress(ip: "192.0.2.1", port: 443), count: 6))
     }
 
-    /// Whoever asks again and again, and has given up before, is one who waits.
+    /// A caller that asks again and again, and has given up before, counts as one waiting caller.
     @Test func lookUpsThatWereGivenUpAreForgotten() throws {
         let server = SlowServer()
         let resolver = server.resolver

@@ -90,7 +90,7 @@ import Testing
 
     /// Sizes around a record's, before the handshake, in its callback and after: none may be lost, cut or moved.
     @Test(arguments: [1, 16_383, 16_384, 16_385, 40_000])
-    func keepsTheOrderOfWritesOfAnySize(size: Int) throws {
+    func aTLSStreamKeepsTheOrderOfWritesOfAnySize(size: Int) throws {
         let pair = try TLSPair()
         let sent = Pattern(seed: UInt64(size))
         var echoed: [UInt8] = []
@@ -175,7 +175,7 @@ import Testing
         #expect(failure.kind == .certificate)
     }
 
-    @Test func refusesACertificateForAnotherHost() throws {
+    @Test func aTLSStreamRefusesACertificateForAnotherHost() throws {
         let pair = try TLSPair(hosts: ["elsewhere.example"])
         let failure = try refusal(host: "localhost", client: pair.client) { try echoServer($0, pair.server) }
         #expect(failure.kind == .certificate)
@@ -183,14 +183,14 @@ import Testing
         #expect(failure.reason.contains("hostname mismatch"))
     }
 
-    @Test func refusesAnAddressThatTheCertificateIsNotFor() throws {
+    @Test func aTLSStreamRefusesAnAddressThatTheCertificateIsNotFor() throws {
         let pair = try TLSPair(hosts: ["localhost"])
         let failure = try refusal(host: "127.0.0.1", client: pair.client) { try echoServer($0, pair.server) }
         #expect(failure.kind == .certificate)
         #expect(failure.reason.contains("IP address mismatch"))
     }
 
-    @Test func refusesAnUntrustedCertificateAndNamesTheFileGiven() throws {
+    @Test func aTLSStreamRefusesAnUntrustedCertificateAndNamesTheFileGiven() throws {
         let pair = try TLSPair()
         let stranger = try TLSPair()
         let failure = try refusal(host: "localhost", client: stranger.client) { try echoServer($0, pair.server) }
@@ -201,14 +201,14 @@ import Testing
                 == "certificate verify failed: self-signed certificate; not signed by a certificate in \(path)")
     }
 
-    @Test func refusesACertificateThatTheSystemDoesNotTrustAndSaysWhatToDo() throws {
+    @Test func aTLSStreamRefusesACertificateThatTheSystemDoesNotTrustAndSaysWhatToDo() throws {
         let pair = try TLSPair()
         let failure = try refusal(host: "localhost", client: .client()) { try echoServer($0, pair.server) }
         #expect(failure.kind == .certificate)
         #expect(failure.reason == "certificate verify failed: self-signed certificate; pass --ca FILE")
     }
 
-    @Test func refusesAPortWithoutTLS() throws {
+    @Test func aTLSStreamRefusesAPortWithoutTLS() throws {
         let pair = try TLSPair()
         let failure = try refusal(host: "localhost", client: pair.client) { loop in
             try listen(loop) { tcp in
@@ -220,7 +220,7 @@ import Testing
         #expect(failure.reason.contains("does not speak TLS"))
     }
 
-    @Test func reportsARefusedConnection() throws {
+    @Test func aTLSStreamReportsARefusedConnection() throws {
         let pair = try TLSPair()
         let failure = try refusal(host: "localhost", client: pair.client) { try vacantAddress($0) }
         #expect(failure.kind == .refused)
@@ -228,7 +228,7 @@ import Testing
         #expect(failure.description.hasSuffix(": connection refused (connect)"))
     }
 
-    @Test func reportsAPeerThatLeavesDuringTheHandshake() throws {
+    @Test func aTLSStreamReportsAPeerThatLeavesDuringTheHandshake() throws {
         let pair = try TLSPair()
         let failure = try refusal(host: "localhost", client: pair.client) { loop in try listen(loop) { $0.close() } }
         #expect(failure.kind == .connectionLost)

@@ -11,7 +11,7 @@ import Testing
         #expect(zip(object.members, object.members.dropFirst()).allSatisfy { $0.key < $1.key })
     }
 
-    @Test(arguments: 1...50 as ClosedRange<UInt64>) func whateverTheOrderTheLastOfEqualKeysCounts(seed: UInt64) {
+    @Test(arguments: 1...50 as ClosedRange<UInt64>) func theLastOfEqualKeysCountsInAnyOrder(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var members: [(key: String, value: JSONValue)] = []
         var one = JSONObject()

@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: CardTemplate.builtInKinds) func aBuiltInTemplateIsGood(kind: String) throws {
         let template = try CardTemplate.builtIn(kind)
         #expect(template.kind == kind)
-        // What is printed is what is used.
+        // The printed template is the template in use.
         let printed = try #require(CardTemplate.builtInFile(kind))
         #expect(throws: Never.self) { try CardTemplate(toml: Array(printed.utf8), file: "copy.toml") }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FanfarePresentation
 
-/// What `--check` refuses (rules P2, P3, P5).
+/// Refusals of `--check` (rules P2, P3, P5).
 @Suite struct CheckTests {
     private func kinds(_ scene: Scene) -> [Finding.Kind] { scene.findings.map(\.kind) }
 
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// Text that wraps, or is large, has a height as well as a width.
-    @Test func whatIsTooHighForTheIslandIsFound() throws {
+    @Test func elementsTooHighForTheIslandAreFound() throws {
         let template = Studio.template(
             "[elements.huge]\ntext = \"{name}\"\nstyle = \"largeTitle\"",
             compact: "leading = [\"huge\"]\ntrailing = [\"side\"]")
@@ -382,7 +382,7 @@ import Testing
     }
 
     /// A picture alone has to show what does not fit.
-    @Test func whatIsTooWideIsNotClipped() throws {
+    @Test func textThatIsTooWideIsNotClipped() throws {
         let studio = try Studio(Studio.template())
         #expect(try studio.scene(["name": "Rovers 10"], .compact).svg().contains("overflow=\"visible\""))
         #expect(!(try studio.scene(["name": "A"], .compact).svg().contains("overflow=")))

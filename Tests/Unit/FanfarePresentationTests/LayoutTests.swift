@@ -151,7 +151,7 @@ import Testing
         #expect(Set(edges("otherLeading") { $0.x }).count > 3, "the names are not equally wide")
     }
 
-    /// What the height of the card has no room for is counted, fresh and stale, and never out of sight.
+    /// Rows that the height of the card has no room for are counted, fresh and stale, and never out of sight.
     @Test(arguments: [Place.Kind.expanded, .lockScreen, .standBy], [false, true])
     func aLongLineupCountsWhatDoesNotFit(kind: Place.Kind, isStale: Bool) throws {
         for (others, more) in [(11, 0), (15, 0), (15, 4), (40, 0)] {
@@ -198,7 +198,7 @@ import Testing
         #expect(try studio.scene(state, .lockScreen).svg().contains(">Goal: A. Vale<"))
     }
 
-    /// What follows a Hebrew or Arabic name stands on its left; the frame is the same.
+    /// Text behind a Hebrew or Arabic name stands on its left; the frame is the same.
     @Test func aTextFromRightToLeftBeginsAtItsRight() throws {
         let studio = try Studio(Studio.template())
         for name in ["חיפה 1", "חיפ…"] {

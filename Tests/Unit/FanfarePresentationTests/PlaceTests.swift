@@ -31,7 +31,7 @@ import Testing
         #expect(abs(Device.small.cameraWidth - Device.large.cameraWidth) < 0.001)
     }
 
-    @Test func whatIsNotPublishedIsMarkedAsEstimate() {
+    @Test func unpublishedFiguresOfAPlaceAreMarkedAsEstimates() {
         for place in Device.all.flatMap(\.places) {
             #expect(!place.estimates.isEmpty)
             if place.appearance == .night { #expect(place.estimates.contains("tint")) }

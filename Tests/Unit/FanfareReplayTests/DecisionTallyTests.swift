@@ -77,7 +77,7 @@ import Testing
         #expect(tally([90_500, 600_000]).worst == .seconds(600))
     }
 
-    @Test func twoTalliesAreOne() {
+    @Test func twoMergedTalliesCountAsOne() {
         var one = tally([5, 0])
         one.add(tally([7, 9, 5]))
         #expect(one == tally([5, 7, 9, 0, 5]))

@@ -5,7 +5,7 @@ import FanfareReplay
 import Foundation
 import Testing
 
-/// What a phone is seen to show although the feed says nothing more.
+/// Changes on a phone although the feed says nothing more.
 @Suite final class LineupPreviewTests {
     private let path = NSTemporaryDirectory() + "lineup-preview-\(UUID().uuidString).ndjson"
     private let topics = [TopicID("match/1"), TopicID("match/2")]

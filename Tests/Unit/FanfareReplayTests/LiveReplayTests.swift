@@ -93,7 +93,7 @@ import Testing
         #expect(events[10...].allSatisfy { !$0.contains(" ahead, ") }, "\(events)")
     }
 
-    /// What somebody does while a live feed is replayed to its followers.
+    /// Stage on which somebody acts while a live feed is replayed to its followers.
     private final class Stage {
         let clock = ManualClock()
         fileprivate let input = Pipe()
@@ -219,7 +219,7 @@ import Testing
         #expect(summary.events == 3 && summary.counts.pushes.accepted == 10)
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>) func howTheBytesAreCutChangesNothing(seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>) func theCutsBetweenPiecesOfAFeedChangeNothing(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         let start = Double(Self.start)
         let years = [0, 0, 1, -1, 30].map { $0 * 365.0 * 86_400 }

@@ -85,7 +85,7 @@ import Testing
         #expect(course.unsent(undelivered: 2) == nil, "the feed can be read again")
     }
 
-    @Test func whatCouldNotBeSentIsToldAfterAnInterruptionOnly() {
+    @Test func unsentStatesAreToldAfterAnInterruptionOnly() {
         var course = ReplayCourse()
         _ = course.begin()
         #expect(course.unsent(undelivered: 2) == nil)

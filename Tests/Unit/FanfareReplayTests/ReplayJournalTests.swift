@@ -6,7 +6,7 @@ import Testing
 @testable import FanfareReplay
 
 @Suite struct ReplayJournalTests {
-    /// What a journal has told.
+    /// Messages of a journal.
     private final class Reader {
         var lines: [String] = []
         var log: [String] = []

@@ -8,7 +8,7 @@ import Testing
     /// A pacing at twice the feed's speed, whose loop stops when it is due.
     private func stage() throws -> (Loop, ReplayPacing) {
         let loop = try Loop()
-        let pacing = try ReplayPacing(Pace(speed: .times(2), gapMax: .seconds(30), from: nil), loop: loop)
+        let pacing = try ReplayPacing(TimeScale(speed: .times(2), gapMax: .seconds(30), from: nil), loop: loop)
         pacing.onDue = { loop.stop() }
         return (loop, pacing)
     }

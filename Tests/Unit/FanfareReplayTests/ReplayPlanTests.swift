@@ -21,7 +21,7 @@ import Testing
         return try ReplayPlan(options, scan: nil)
     }
 
-    /// What a plan's options are refused for.
+    /// Reason why a plan's options are refused; `nil` if they are taken.
     private func fault(_ make: () throws -> ReplayPlan) -> String? {
         do {
             _ = try make()
@@ -46,9 +46,9 @@ import Testing
 
     @Test func liveFeedIsTakenWhenItComesWhateverTheSpeed() throws {
         func wait(_ plan: ReplayPlan) -> Duration {
-            var pace = plan.pace
-            _ = pace.wait(until: FeedTime(seconds: 0), now: MonotonicTime(nanoseconds: 0))
-            return pace.wait(until: FeedTime(seconds: 10), now: MonotonicTime(nanoseconds: 0))
+            var timeScale = plan.timeScale
+            _ = timeScale.wait(until: FeedTime(seconds: 0), now: MonotonicTime(nanoseconds: 0))
+            return timeScale.wait(until: FeedTime(seconds: 10), now: MonotonicTime(nanoseconds: 0))
         }
         #expect(try wait(recorded { $0.timetable.speed = .times(2) }) == .seconds(5))
         #expect(try wait(live { $0.timetable.speed = .times(2) }) == .zero)

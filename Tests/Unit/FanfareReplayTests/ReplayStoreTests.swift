@@ -207,7 +207,7 @@ import Testing
         #expect(log.seen.dropFirst().allSatisfy { $0.decisions == Int($0.durable) - 1 }, "\(log.seen)")
     }
 
-    /// What was decided before the crash reaches everybody as it is now, and alerts nobody again.
+    /// A state decided before the crash reaches everybody as it is now, and alerts nobody again.
     @Test func everybodyGetsTheNewestStateOnceAndSilently() throws {
         // The first event alerts nobody: how many of its pushes leave before the goal depends on the machine, how many alerts do not.
         let goal =

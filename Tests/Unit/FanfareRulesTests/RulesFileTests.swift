@@ -46,7 +46,7 @@ import Testing
         #expect(shorter.kinds.count == Rules.builtIn.kinds.count, "no topic kind is called so")
     }
 
-    /// What is written is read as the same, the rarest things too.
+    /// Written rules are read as the same rules, the rarest things too.
     @Test func shownRulesAreReadAsTheSame() throws {
         var made = TopicRules(
             reducer: CountingReducer(
@@ -118,7 +118,7 @@ import Testing
         #expect(again.other.toml(kind: .generic) == TopicRules().toml(kind: .generic))
     }
 
-    /// The same match day, decided by the built-in rules and by the files, byte for byte.
+    /// The built-in rules and the files decide a match day alike, byte for byte.
     @Test func aMatchDayIsDecidedAlike() throws {
         var bytes: [UInt8] = []
         MatchDay(seed: 3).write { bytes += $0 }
@@ -145,7 +145,7 @@ import Testing
         #expect(logs[0] == logs[1])
     }
 
-    /// What the core works out of fields and occasions once, it works out of a file's as well: what is to be hidden is hidden.
+    /// The core prepares fields and occasions of a file like built-in ones: hidden fields are hidden.
     @Test func fieldsAndOccasionsOfAFileAreObeyed() throws {
         var core = DecisionCore(
             rules: try read(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FanfareRules
 
-/// What `Rules.toml` writes is read as the same rules.
+/// Text that `Rules.toml` writes is read as the same rules.
 @Suite struct RulesWritingTests {
     private static let kind = TopicKind("made up")
     private static let chess = TopicKind("chess")
@@ -122,7 +122,7 @@ import Testing
         other.kinds[Self.chess]?.pace.minimumInterval = .seconds(9)
         let again = try Rules(written: own.toml, like: other)
         #expect(again[Self.chess].reducer is ChessReducer && again.toml == own.toml)
-        // What was decided by a reducer with a name is not decided by the program's.
+        // The program's reducer does not decide topics of a named reducer.
         var football = own
         football.kinds[.football]?.reducer = ChessReducer()
         #expect(try Rules(written: own.toml, like: football)[.football].reducer is FootballReducer)

@@ -155,7 +155,7 @@ import Testing
     }
 
     /// The engine refuses commands nevertheless when an app is so far behind that memory is at risk; the refusals end.
-    @Test func whatWaitsForAShardIsBounded() {
+    @Test func commandsThatWaitForAShardAreBounded() {
         let apps = TwoApps()
         apps.begin()
         apps.sendToFirstApp(ShardRings.commandsMax + ShardLink.unsentBesideOthersMax)

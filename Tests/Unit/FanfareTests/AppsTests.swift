@@ -255,7 +255,7 @@ import Testing
     /// An activity that is nearly eight hours old when it is loaded, or older, ends at once; one that began an hour after the loading, or
     /// before Live Activities existed, counts as new.
     @Test(arguments: [(-1.0, 0), (0.0, 0), (7.9, 1), (9.0, 1), (400_000, 0)])
-    func whatIsLoadedKeepsItsAge(hours: Double, ends: Int) throws {
+    func aLoadedActivityKeepsItsAge(hours: Double, ends: Int) throws {
         let shard = Shard()
         let now = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
         let one = Subscription(

@@ -42,7 +42,7 @@ import Testing
         #expect(!broadcast.hasListeners)
     }
 
-    @Test func whatWasSaidEarlyIsForTheFirstListener() async {
+    @Test func earlyAnnouncementsAreForTheFirstListener() async {
         let broadcast = Broadcast<Int>(keepingEarly: 2)
         var speaker = Broadcast.Speaker(broadcast)
         for number in 1...3 { speaker.say(number) }

@@ -52,7 +52,7 @@ import Testing
         #expect(ends.take() == [.removed(2, token: 8)])
     }
 
-    /// What a shard has said may be older than the start that is on its way to it.
+    /// A shard's answer may be older than the start that is on its way to it.
     @Test func aCallThatGoesToTheShardBeforeItsAnswerKeepsTheRow() {
         let ends = Ends()
         ends.noteCall(1)

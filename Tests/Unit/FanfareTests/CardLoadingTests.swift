@@ -6,7 +6,7 @@ import Testing
 
 @testable import Fanfare
 
-/// What follows once a store's cards are loaded, and which starts of the process before go on.
+/// Work after the loading of a store's cards, and the starts of the earlier process that go on.
 @Suite struct CardLoadingTests {
     private static let now = FeedTime(seconds: 1_790_000_000)
 
@@ -144,7 +144,7 @@ import Testing
         let stage = Stage()
         var (left, waiting) = (Self.card("left"), Self.card("waiting"))
         waiting.preferences = Preferences()
-        // The same card, asked for again.
+        // A second start of the card.
         let again = Self.card("left", number: 2)
         left.preferences = Preferences()
         let loading = CardLoading(after: try Self.earlier(claimed: [left]))

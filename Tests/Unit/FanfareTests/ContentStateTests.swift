@@ -85,7 +85,7 @@ import Testing
     }
 
     /// A caller that does not know whether its call was taken before a crash repeats it.
-    @Test(.timeLimit(.minutes(2))) func whatIsHandedInAgainWithItsIDIsTakenOnce() async throws {
+    @Test(.timeLimit(.minutes(2))) func aRepeatedCallWithTheSameIDIsTakenOnce() async throws {
         struct Count: Codable, Hashable, Sendable { var number: Int }
         let records = Locked<[DecisionRecord]>([])
         var observer = Engine.Observer()
@@ -120,7 +120,7 @@ import Testing
         #expect(try bytes(a) == bytes(b))
     }
 
-    @Test func whatAPhoneCannotReadIsSaid() throws {
+    @Test func statesThatPhonesCannotReadAreRefusedWithTheReason() throws {
         struct Number: Codable, Hashable { var value: Double }
         struct Large: Codable, Hashable { var value: UInt64 }
         struct Exact: Codable, Hashable { var value: Decimal }

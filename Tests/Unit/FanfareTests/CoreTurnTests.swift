@@ -67,7 +67,9 @@ import Testing
     }
 
     /// A conflated change waits for its interval, not until the clock is back at its old time.
-    @Test(arguments: [-86_400, -3600, 3600, 86_400]) func whatIsConflatedArrivesAfterItsInterval(seconds: Int) {
+    @Test(arguments: [-86_400, -3600, 3600, 86_400]) func aConflatedChangeArrivesAfterItsIntervalWhateverTheClockStep(
+        seconds: Int
+    ) {
         let engine = OneThread()
         engine.begin()
         engine.clock.set(by: .seconds(seconds))
@@ -161,7 +163,7 @@ import Testing
     // MARK: Stopping and settling
 
     /// A health check asks now and then, in vain, because APNs always answers one token with an error.
-    @Test func whatWasTakenLeavesBeforeTheStopHoweverManyHaveAskedWhetherItIsSettled() {
+    @Test func takenEventsLeaveBeforeTheStopDespiteManyPendingSettles() {
         let engine = OneThread()
         engine.begin()
         engine.transport.answer = { $0 == [2] ? .serviceError : .accepted }
@@ -186,7 +188,7 @@ import Testing
     }
 
     /// A question whose time is over needs no answer: memory does not grow with the questions asked in vain.
-    @Test func whoAsksInVainWhetherItIsSettledIsForgottenWhenTheTimeIsOver() {
+    @Test func aSettleInVainIsForgottenWhenItsTimeIsOver() {
         let engine = OneThread()
         engine.begin()
         engine.transport.isBlocked = true
@@ -208,7 +210,7 @@ import Testing
     }
 
     /// The change waits for its topic's interval, which the rules may set to hours.
-    @Test func whoAsksInVainWhetherAChangeHasLeftIsForgottenWhenTheTimeIsOver() {
+    @Test func aSettleForAConflatedChangeIsForgottenWhenItsTimeIsOver() {
         var rules = Rules.builtIn
         rules.kinds[.football]?.pace.minimumInterval = .seconds(3600)
         let engine = OneThread(rules: rules)
@@ -282,7 +284,7 @@ import Testing
     }
 
     /// The machine was ten minutes slow, and log time approaches the clock for hours.
-    @Test func whatAnOperatorCorrectsAfterAStepOfTheClockAlerts() {
+    @Test func anOperatorsCorrectionAfterAStepOfTheClockAlerts() {
         let engine = OneThread()
         engine.clock.set(by: .seconds(-600))
         engine.begin()

@@ -69,7 +69,7 @@ extension CrashWorld {
         if let index = byToken[push.token] { phones[index].state = push.state }
     }
 
-    /// Checks that a restart sends nothing to those who have it. Whoever joined at the log time at which the engine died, or later, may get a
+    /// Checks that a restart sends nothing to those who have it. A card that joined at the log time at which the engine died, or later, may get a
     /// push.
     private func judgeSuperfluous(_ push: EngineWorld.Network.Flight, to index: Int) {
         // The store does not note what lineups have.

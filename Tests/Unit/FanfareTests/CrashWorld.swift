@@ -237,7 +237,7 @@ final class CrashWorld {
         clock.pass(.milliseconds(Int.random(in: 1...(random.chance(0.2) ? 400_000 : 5000), using: &random)))
         // All together not so far that the feed would seem to be ahead: its events would count as now, which may be earlier than those before.
         if let second = setter?.next(upperBound: UInt64(25)) { clock.set(by: .seconds(-Int(second))) }
-        // What was in flight has arrived or not.
+        // Pushes in flight have arrived or not.
         for node in life?.nodes ?? [] {
             for push in node.network.flights where random.chance(0.5) { show(push) }
         }
@@ -285,7 +285,7 @@ final class CrashWorld {
             if build.edition != before { diedAt = nil }
             return
         }
-        // What was decided otherwise alerts nobody, and everybody may get it.
+        // A state decided otherwise alerts nobody, and everybody may get it.
         for topic in Self.topics { passedOver.formUnion(durableAlerts(of: topic)) }
         diedAt = nil
     }
@@ -423,7 +423,7 @@ final class CrashWorld {
         stalls.end()
         let sick = phones.count(where: \.isSick)
         var idle = 0
-        // What waits for its interval comes after that.
+        // A change that waits for its interval comes after that.
         let patience = sick > 0 || build.minimumInterval > .zero ? 250 : 10
         for _ in 0..<3000 {
             var isBusy = life.runCore()
@@ -435,7 +435,7 @@ final class CrashWorld {
                     isBusy = true
                 }
             }
-            // What comes after an interval takes its time, too.
+            // A push after an interval takes its time, too.
             if isBusy { idle = min(idle, patience - 10) }
             if !isBusy {
                 // Figures, completions, and a pass for those who lack something, need some time.

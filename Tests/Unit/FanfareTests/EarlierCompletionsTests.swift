@@ -120,7 +120,7 @@ import Testing
     }
 
     /// Others may have joined at that very time, behind the completion.
-    @Test func whoHasJoinedBeforeACompletionsTimeHasItsVersion() {
+    @Test func aCardThatJoinedBeforeACompletionsTimeHasTheVersion() {
         #expect(Self.hasVersion(Self.subscription(joinedAt: -1)))
         #expect(!Self.hasVersion(Self.subscription(joinedAt: 0)))
         #expect(!Self.hasVersion(Self.subscription(joinedAt: 1, serial: 1)), "its time says more than its serial")
@@ -142,7 +142,7 @@ import Testing
             !Self.hasVersion(Self.subscription(to: .lineup([match]), joinedAt: -1)), "a lineup's version is another")
     }
 
-    @Test func whoIsAnExceptionLacksTheVersionAndOthersHaveIt() {
+    @Test func exceptionsLackTheVersionOfACompletionAndOtherCardsHaveIt() {
         let lacking = [ActivityMark("lacks", token: []), ActivityMark(ActivityID(7), token: [7])]
         #expect(!Self.hasVersion(Self.subscription("lacks", joinedAt: -1), except: lacking))
         #expect(Self.hasVersion(Self.subscription("has", joinedAt: -1), except: lacking))

@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct EndCrashTests {
-    @Test func whateverTheMomentOfACrashNoEndIsLostAndEverybodyShowsTheirTopic() {
+    @Test func noCrashLosesAnEndAndEveryCardShowsItsTopicAfterwards() {
         let worlds = CrashSeeds(40)
         var met = EndCrashWorld.Met()
         for seed in worlds.seeds {

@@ -44,13 +44,13 @@ final class EndCrashWorld {
     private(set) var met = Met()
     var onHappening: ((String) -> Void)?
 
-    /// What the lives have met, so that a test can tell that its worlds are worth anything.
+    /// Counts of situations that the lives have met, so that a test can tell that its worlds are worth anything.
     struct Met {
         /// Ends that arrived, and topics that began again.
         var ends = 0, tenures = 0
         /// Moves and follows of cards whose ends were in flight.
         var beside = 0
-        /// How often a phone was found to show what its topic does.
+        /// Checks that found a phone to show its topic's state.
         var shown = 0
 
         static func += (sum: inout Met, more: Met) {
@@ -116,7 +116,7 @@ final class EndCrashWorld {
     private func begin() throws {
         lives += 1
         clock.pass(.milliseconds(Int.random(in: 1...5000, using: &random)))
-        // What was in flight has arrived or not.
+        // Pushes in flight have arrived or not.
         for node in life?.nodes ?? [] {
             for push in node.network.flights where random.chance(0.5) { show(push) }
         }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct EngineAdmissionTests {
     private let topic = TopicID("topic")
 
-    @Test func whatNoShardCanDoIsRefusedWithTheReason() throws {
+    @Test func commandsThatNoShardCanCarryOutAreRefusedWithTheReason() throws {
         let engine = try Engine(Engine.Options(transport: .discard))
         func follow(_ audience: AudienceKey, token: [UInt8] = [1]) -> Admission {
             engine.offer(.follow(audience, activity: "card", subscriber: "anna", token: token))

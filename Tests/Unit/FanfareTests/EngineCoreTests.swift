@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// A restart sends everybody what each topic shows. What the rules of that restart hide is not sent, also of a paused or ended topic.
+    /// A restart sends everybody the state that each topic shows, without fields that its rules hide, also of a paused or ended topic.
     @Test(arguments: ["running", "paused", "ended"]) func aRestartSendsNothingThatItsRulesHide(
         topic kind: String
     ) throws {
@@ -291,7 +291,7 @@ import Testing
         loop.close()
     }
 
-    /// Whoever gets an answer may ask the next question, at a stop as well.
+    /// The receiver of an answer may ask the next question, at a stop as well.
     @Test func answersMayAskTheNextQuestions() throws {
         let loop = try Loop()
         let core = try EngineCore(

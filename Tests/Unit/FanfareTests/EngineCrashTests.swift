@@ -21,7 +21,7 @@ import Testing
         var store: String { folder + "/store" }
         var acknowledged: String { folder + "/acknowledged" }
         var alerts: String { folder + "/alerts" }
-        /// What callers were about to do to a card, and what the engine acknowledged: `try CARD STEP`, `did CARD STEP`.
+        /// Calls for a card, and the engine's acknowledgements: `try CARD STEP`, `did CARD STEP`.
         var people: String { folder + "/people" }
         /// A line for each program so far.
         var rounds: String { folder + "/rounds" }

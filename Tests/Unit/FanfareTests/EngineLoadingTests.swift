@@ -129,7 +129,7 @@ import Testing
         #expect(try place.people.count() == 101)
     }
 
-    /// Whoever has not been loaded is served by the next engine.
+    /// The next engine serves cards that have not been loaded.
     @Test(.timeLimit(.minutes(10))) func aStopDoesNotWaitForThoseWhoAreStillToBeLoaded() async throws {
         let place = try Place()
         let engine = try place.engine()
@@ -164,8 +164,8 @@ import Testing
         _ = await engine.shutdown()
     }
 
-    /// Whoever was left out lacks what came meanwhile: a topic is complete for nobody, and the next engine, which can read them, sends it.
-    @Test(.timeLimit(.minutes(10))) func whoeverWasLeftOutIsServedByTheNextEngine() async throws {
+    /// Cards that were left out lack newer states: a topic is complete for nobody, and the next engine, which can read them, sends it.
+    @Test(.timeLimit(.minutes(10))) func cardsThatLoadingLeftOutAreServedByTheNextEngine() async throws {
         let place = try Place(failures: 3)
         place.gate.open()
         var engine = try place.engine()

@@ -51,7 +51,7 @@ import Testing
     }
 
     /// A push is pending at any moment: new states, new people, and an answer that comes only after the next push.
-    @Test func aBusyEngineSettlesTooAndForEverybodyWhoAsks() throws {
+    @Test func aBusyEngineSettlesForEveryCallerWhoAsks() throws {
         let release = Flag()
         let isEnough = Flag()
         let took = DispatchSemaphore(value: 0)

@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Producers that never pause neither keep the engine from stopping nor lose an event that was taken.
-    @Test func whatWasTakenWhileTheEngineStopsIsDecidedAndNothingElse() throws {
+    @Test func eventsTakenWhileTheEngineStopsAreDecidedAndNoOthers() throws {
         let decided = Tally()
         let taken = Tally()
         let running = Tally(enough: 3000)
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// A stop sends a state that its topic's interval has held back; a deploy would otherwise leave the old one on phones for hours.
-    @Test func whatWasDecidedBeforeAStopIsSent() throws {
+    @Test func aStateDecidedBeforeAStopIsSent() throws {
         // Set on the shard's thread; read here after that has ended.
         nonisolated(unsafe) var source: RecordingSource?
         let engine = try Engine(

@@ -71,7 +71,7 @@ import Testing
         #expect(receipts.allSatisfy { $0.0.durability == .memory })
     }
 
-    @Test func whatIsRefusedIsThrownWithItsCause() async throws {
+    @Test func aRefusedCallThrowsTheCause() async throws {
         let engine = try await Engine.launch(Engine.Options(transport: .discard))
         func cause(_ command: Engine.Command) async -> Refusal.Cause? {
             do { _ = try await engine.send(command) } catch {
@@ -103,7 +103,7 @@ import Testing
 
     // MARK: Room
 
-    @Test func whoWaitsForRoomGetsThePlaceBehindWhatWasTaken() async throws {
+    @Test func aCallerThatWaitsForRoomGetsThePositionBehindEntriesTaken() async throws {
         let standing = try Standing(capacity: 4)
         let (engine, last) = (standing.engine, standing.fill())
         var sends: [Task<Receipt, any Error>] = []

@@ -41,7 +41,7 @@ import Testing
         private var newest = (event: FeedTime.plausible.lowerBound, join: FeedTime.plausible.lowerBound)
         private(set) var violation: String?
         private var end: LogPosition = 0
-        /// What was carried out.
+        /// Calls that were carried out.
         private(set) var done: [Done] = []
         private(set) var acknowledged: [Int] = []
         private var now = FeedTime(seconds: 1_790_000_000)
@@ -216,7 +216,7 @@ import Testing
         #expect(answers.withLock { $0 } == [false])
     }
 
-    /// What is handed in after the answer is carried out behind the change.
+    /// A call after the answer is carried out behind the change.
     @Test func anAnswerComesWhenNothingOvertakesTheChange() {
         let bench = Bench()
         bench.change(1, isKeyed: true)
@@ -255,7 +255,7 @@ import Testing
         #expect(bench.acknowledged == [1, 2] && bench.done == [.change(1), .change(2)])
     }
 
-    /// What a stop gives up: a call whose key is not durable may be repeated, so it must not leave.
+    /// A stop gives up a call whose key is not durable: it may be repeated, so it must not leave.
     @Test func aStopDropsACallWhoseKeyIsNotDurable() {
         let bench = Bench()
         bench.change(1, isKeyed: true)

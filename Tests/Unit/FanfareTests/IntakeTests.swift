@@ -63,7 +63,7 @@ import Testing
         #expect(entries.withLock { $0 } == [1, 2, 3])
     }
 
-    /// What comes during a sync is the next batch.
+    /// Entries that come during a sync are the next batch.
     @Test func oneSyncServesAllThatCameMeanwhile() {
         let disk = ManualDisk()
         let engine = OneThread(disk: disk)

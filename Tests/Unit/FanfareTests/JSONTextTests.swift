@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["", "  ", "[1]", "3", #"{"a":}"#, #"{"a":1"#, #"{"a":1} x"#])
-    func whatIsNoObjectIsSaid(text: String) {
+    func textThatIsNoJSONObjectIsRefusedWithTheReason(text: String) {
         #expect { _ = try JSONObject(json: text) } throws: { "\($0)".contains("JSON") && "\($0)".count > 10 }
     }
 

@@ -49,7 +49,7 @@ import Testing
         #expect(free == [[40, 10], nil])
     }
 
-    /// Such a joiner is not among those that were sent, and nothing is known of its time before it is sent.
+    /// A joiner on its way is not among those that were sent, and nothing is known of its time before it is sent.
     @Test func aJoinerOnItsWayLeavesNothingToTellOnceAllOthersAreKnown() {
         var times = JoinTimes()
         times.noteSent(at: Self.time(10))

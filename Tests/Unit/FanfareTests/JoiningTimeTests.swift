@@ -5,7 +5,7 @@ import Testing
 
 @testable import Fanfare
 
-/// What the core tells its shards about who has joined, with a store.
+/// Times of joiners that the core tells its shards, with a store.
 @Suite struct JoiningTimeTests {
     private static func event(at second: Int64) -> FeedEvent {
         FeedEvent(
@@ -15,7 +15,7 @@ import Testing
 
     /// A shard without followers of the topic notes a version at once for all who have joined by then: those of the entry before, too, even if
     /// nothing else has been decided since.
-    @Test func whoeverJoinedBeforeAVersionIsKnownBeforeTheVersionComes() {
+    @Test func shardsKnowTheJoinersBeforeAVersionWhenTheVersionComes() {
         for joining in [nil, FeedTime(seconds: 1_790_000_000)] {
             let rings = [ShardRings(), ShardRings()]
             let core = EngineCore(shards: rings.map { ShardLink($0) {} }, perApp: 2, isLive: true)
@@ -69,7 +69,7 @@ import Testing
 
     /// Until all cards are loaded, nobody knows that none lacks a version. Then those that joined at the log time at which the engine before died have
     /// joined before the next one.
-    @Test func whoeverWasLoadedIsKnownOnceAllAre() {
+    @Test func shardsKnowLoadedCardsOnceAllCardsAreLoaded() {
         let rings = ShardRings()
         let core = EngineCore(shards: [ShardLink(rings) {}], perApp: 1, isLive: true)
         let recorder = CoreRecorder(core)

@@ -122,7 +122,7 @@ import Testing
         #expect(engine.core.keys.violation() == nil)
     }
 
-    /// So many keys may come while the store's cards are loaded that the first call's is dropped. Its entry makes the key known again.
+    /// The first call's key is dropped if too many come while the store's cards are loaded. Its entry makes the key known again.
     @Test func aRepeatedCallWhoseKeyIsDroppedGetsTheEntryOfTheFirst() throws {
         let disk = ManualDisk()
         let engine = OneThread(disk: disk)
@@ -210,7 +210,7 @@ import Testing
 
     /// Calls at random, and crashes at any moment: a key is carried out once within 24 hours of log time, who repeats it gets the place of
     /// the first one, and what was acknowledged stays acknowledged.
-    @Test func whateverTheMomentOfACrashACallIsCarriedOutOnce() throws {
+    @Test func aCrashAtAnyMomentLeavesEachKeyedCallCarriedOutOnce() throws {
         var met = KeyWorld.Met()
         for seed in CrashSeeds(100).seeds {
             let world = KeyWorld(seed: seed)

@@ -24,7 +24,7 @@ import Testing
         #expect(keys.count == 1)
     }
 
-    /// Whoever repeats a call whose entry the disk has not taken yet waits for that entry.
+    /// A caller that repeats a call whose entry the disk has not taken yet waits for that entry.
     @Test func aCallWhoseEntryIsOnItsWayIsNotForgotten() throws {
         var keys = KnownKeys()
         let key = try Self.key(1)

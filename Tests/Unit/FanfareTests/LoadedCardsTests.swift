@@ -88,7 +88,7 @@ import Testing
         #expect(found.lines.first?.hasPrefix("1 cards of the store cannot be read, and are left out: ") == true)
     }
 
-    /// Whoever hears of a part of the starts would take the others for settled.
+    /// A reader of only a part of the starts would take the others for settled.
     @Test func aReaderThatGivesUpHasFoundNothing() throws {
         let cards = (0..<100).map { Self.card("\($0)", of: "\($0)") }
         let store = try Self.store(cards)

@@ -63,7 +63,7 @@ import Testing
     }
 
     /// A program's own sequence has no other way to report. An impossible time is no reason to leave a person without pushes.
-    @Test func whatCannotBeLoadedIsToldAndATimeThatCannotBeCountsAsNow() throws {
+    @Test func subscribersThatCannotBeLoadedAreToldAndAnImpossibleTimeCountsAsNow() throws {
         let everybody =
             [
                 LoadingTests.one(1), LoadingTests.one(2, startedAt: FeedTime(milliseconds: 0)),
@@ -88,7 +88,7 @@ import Testing
         #expect(told.contains { $0.contains("1970-01-01") }, "\(told)")
     }
 
-    @Test func whatIsToldOfFaultsIsAFewLinesHoweverManyThereAre() {
+    @Test func thousandsOfLoadingFaultsAreToldInAFewLines() {
         var faults = LoadingFaults()
         #expect(faults.lines.isEmpty)
         for number in 0..<1000 { faults.note("fault \(number % 100)") }
@@ -138,7 +138,7 @@ import Testing
         #expect(!isClosedBefore && isClosedAfter)
     }
 
-    @Test func whatWaitsForAShardIsBounded() {
+    @Test func loadingQueueOfAShardIsBounded() {
         let queue = LoadingQueue()
         let source = CountedSource(200_000)
         // Changed on the shard's thread; read here after that has been joined.

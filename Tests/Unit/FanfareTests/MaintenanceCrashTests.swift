@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct MaintenanceCrashTests {
-    @Test func whateverAnOperatorDoesBetweenTwoLivesEachCardStaysWithItsAppAndIsNotLost() {
+    @Test func maintenanceBetweenTwoLivesLosesNoCardAndMovesNoneToAnotherApp() {
         let worlds = CrashSeeds(24)
         var met = MaintenanceCrashWorld.Met()
         for seed in worlds.seeds {

@@ -50,12 +50,12 @@ final class MaintenanceCrashWorld {
     private var counted = Met()
     var onHappening: ((String) -> Void)?
 
-    /// What the lives have met, so that a test can tell that its worlds are worth anything.
+    /// Counts of situations that the lives have met, so that a test can tell that its worlds are worth anything.
     struct Met {
         var maintenance = StoreMaintenance.Met()
         /// Rows without an app that were given one, and lives that began with another first app.
         var named = 0, reordered = 0
-        /// How often a phone was found to show what its topic does.
+        /// Checks that found a phone to show its topic's state.
         var shown = 0
         /// Ends with a date; those of them that left while log time was an hour late; and those whose date was neither the present nor the latest
         /// one.
@@ -153,7 +153,7 @@ final class MaintenanceCrashWorld {
     private func begin() throws {
         lives += 1
         clock.pass(maintenance.outage(hours: 1...5))
-        // What was in flight has arrived or not.
+        // Pushes in flight have arrived or not.
         for node in life?.nodes ?? [] {
             for push in node.network.flights where random.chance(0.5) { show(push) }
         }
@@ -195,7 +195,7 @@ final class MaintenanceCrashWorld {
             phones[index].isNamed = Flag()
             if card.app == nil { phones[index].wasUnnamed = true }
         }
-        // Whoever imports a file again prunes.
+        // An operator that imports a file again prunes.
         while try !maintenance.prune(disk.people, at: wall) {}
     }
 
@@ -252,7 +252,7 @@ final class MaintenanceCrashWorld {
         if app != expected { complain("phone \(index) of \(expected) gets a push of \(app)") }
         guard push.event == .end else { return }
         phones[index].isOver = true
-        // Whoever unfollows has no last state, and sees the card go at once.
+        // An unfollowed card has no last state, and goes at once.
         if !push.state.isEmpty { judgeDate(push.dismissalDate, on: index) }
     }
 

@@ -45,7 +45,7 @@ import Testing
         #expect(taken == nil && outdated.isEmpty)
     }
 
-    @Test func whatPeopleHaveIsKnownUntilItIsTakenAndReportsGoOn() {
+    @Test func earlierCompletionsAreKnownUntilTheyAreTakenAndReportsGoOn() {
         let shown = Self.publication(1)
         var completions = PeopleCompletions(perApp: 2)
         completions.keep(Self.earlier([shown]))

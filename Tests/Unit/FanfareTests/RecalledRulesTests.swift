@@ -5,7 +5,7 @@ import Testing
 
 /// Which rules of a log may make its topics show other states than before.
 @Suite struct RecalledRulesTests {
-    /// What is decided again by another build may be decided otherwise; what a checkpoint has was decided by the one before.
+    /// Another build may decide entries otherwise; the build before has decided those of a checkpoint.
     @Test func anotherBuildChangesSomethingIfItHasDecidedAgain() {
         func changedAt(hasDecided: Bool, text: String = "rules") -> LogPosition? {
             var recall = RecalledRules()

@@ -191,7 +191,7 @@ import Testing
             activities: names.map { ActivityMark(ActivityID($0), token: [1]) })
     }
 
-    @Test func whoeverIsClaimedHasHadTheAlert() throws {
+    @Test func aClaimedCardHasHadTheAlert() throws {
         let claims = [Self.claim(["a", "b"], through: 10), Self.claim(["a"], through: 20)]
         #expect(try Self.settled(Self.subscription("a"), claims, now: 60) == Self.time(20))
         #expect(try Self.settled(Self.subscription("b"), claims, now: 60) == Self.time(10))
@@ -275,7 +275,7 @@ import Testing
     }
 
     /// Log time may be hours behind the wall clock after a long pause.
-    @Test func whoJoinedAfterAnAlertDoesNotGetIt() throws {
+    @Test func aCardThatJoinedAfterAnAlertDoesNotGetTheAlert() throws {
         #expect(try Self.settled(Self.subscription("a", joinedAt: 90)) == Self.time(90))
         #expect(try Self.settled(Self.subscription("a", joinedAt: 90), wall: 50_000) == Self.time(90))
         #expect(try Self.settled(Self.subscription("a", joinedAt: -10_000)) == nil, "nothing is kept of most")

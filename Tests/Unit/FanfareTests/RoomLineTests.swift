@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Another caller takes the room first: the first one in the line stays first.
-    @Test func whoFindsNoRoomAfterAllStaysTheFirst() async {
+    @Test func aCallerThatFindsNoRoomAfterAllStaysFirstInTheLine() async {
         let line = Line()
         let first = await caller(of: line, bringing: 1)
         let second = await caller(of: line, bringing: 2)
@@ -54,7 +54,7 @@ import Testing
         #expect(await second.value == .admitted(7))
     }
 
-    @Test func whoBringsNothingIsToldOfRoomAndTakesOne() async {
+    @Test func aCallerWithoutACommandIsToldOfRoomAndTakesNone() async {
         let line = Line()
         let curious = await caller(of: line, bringing: nil)
         let second = await caller(of: line, bringing: 2)
@@ -81,7 +81,7 @@ import Testing
         #expect(await patient.value == .admitted(1))
     }
 
-    @Test func whoIsCancelledLeavesTheLineAndTakesNothing() async {
+    @Test func aCancelledCallerLeavesTheLineAndTakesNothing() async {
         let line = Line()
         let first = await caller(of: line, bringing: 1)
         let second = await caller(of: line, bringing: 2)
@@ -168,7 +168,7 @@ import Testing
         #expect(await task.value == 3)
     }
 
-    @Test func whoIsCancelledGetsNoReply() async {
+    @Test func aCancelledCallerGetsNoReply() async {
         let reply = Reply<Int>()
         let task = Task { await reply.value() }
         task.cancel()

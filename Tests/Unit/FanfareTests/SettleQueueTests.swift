@@ -32,7 +32,7 @@ import Testing
         #expect(answers.given == [.refused, .complete])
     }
 
-    @Test func whoHasWaitedForLongEnoughIsToldAndForgotten() {
+    @Test func aQuestionWhoseTimeIsOverIsAnsweredAndForgotten() {
         let answers = Answers()
         var queue = SettleQueue(shards: 1)
         for second in Int64(1)...1000 {

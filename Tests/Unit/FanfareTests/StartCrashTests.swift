@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct StartCrashTests {
-    @Test func whateverTheMomentOfACrashNoCardIsStartedTwiceAndNoStartIsForgotten() {
+    @Test func aCrashAtAnyMomentStartsNoCardTwiceAndForgetsNoStart() {
         let worlds = CrashSeeds(40)
         var met = StartCrashWorld.Met()
         for seed in worlds.seeds {

@@ -22,7 +22,7 @@ final class StartCrashWorld {
         /// Lives in which its start has left.
         var left: [Int] = []
         var leftAt: FeedTime?
-        /// How often the start was handed in, and how often it has left.
+        /// Numbers of times that the start was handed in and that it has left.
         var asked = 0, sent = 0
         /// Lives that have given it up.
         var givenUp: [Int] = []
@@ -55,7 +55,7 @@ final class StartCrashWorld {
     private(set) var met = Met()
     var onHappening: ((String) -> Void)?
 
-    /// What the lives have met, so that a test can tell that its worlds are worth anything.
+    /// Counts of situations that the lives have met, so that a test can tell that its worlds are worth anything.
     struct Met {
         /// Starts that left, and those of them that left in a later life.
         var left = 0, leftLater = 0
@@ -191,7 +191,7 @@ final class StartCrashWorld {
         tell("\(id.text ?? "") is given up")
         card.givenUp.append(lives)
         if hasLostClaims { met.unknown += 1 }
-        // Who was given up before stays so until its row is removed.
+        // A start that was given up before stays so until its row is removed.
         if card.topics.isDisjoint(with: happened), !hasLostClaims, card.givenUp.count == 1 {
             complain("card \(card.number) is given up in life \(lives), although nothing could be shown")
         }

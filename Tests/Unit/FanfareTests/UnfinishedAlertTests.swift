@@ -10,7 +10,7 @@ import Testing
 
 /// A crash in the middle of a goal's sweep: nobody hears of the goal twice, and those whom it has not reached still do.
 @Suite struct UnfinishedAlertTests {
-    @Test func whateverTheMomentOfACrashNobodyIsAlertedTwiceAndNobodyIsForgotten() {
+    @Test func aCrashAtAnyMomentAlertsNobodyTwiceAndForgetsNobody() {
         let worlds = CrashSeeds(60)
         var met = CrashWorld.Met()
         for seed in worlds.seeds {
@@ -102,7 +102,7 @@ import Testing
             #expect(await engine.settle(within: .seconds(300)))
             _ = await engine.shutdown()
         }
-        // Who was claimed and not reached gets the state alone: at most two blocks.
+        // A claimed activity that was not reached gets the state alone: at most two blocks.
         let told = stores.alerts.withLock(\.["goal 2"]) ?? 0
         #expect((people - 2048 + 100...people).contains(told), "\(told)")
         #expect(stores.alerts.withLock(\.["goal 1"]) == people)

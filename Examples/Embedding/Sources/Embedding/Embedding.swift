@@ -4,7 +4,7 @@ import Foundation
 /// Small feed backend: two people follow a match, which begins and has a goal. One of them also waits for a ride, whose state is the
 /// app's own Swift struct. The other one turns Live Activities off.
 ///
-/// `.discard` takes every push and sends nothing. The same program serves phones with `.apns(.production(…))`.
+/// `.discard` takes every push and sends nothing. This program serves phones with `.apns(.production(…))`.
 ///
 /// With a folder as its argument the engine keeps there what it has been told. The program may be killed at any moment and started again: it
 /// hands in the same once more, and nobody is told anything twice.

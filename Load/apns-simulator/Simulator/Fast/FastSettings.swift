@@ -1,4 +1,4 @@
-/// What a connection of a fast simulator allows its client, and how it answers.
+/// Allowances of a fast simulator's connection to its client, and the settings of its answers.
 struct FastSettings {
     /// SETTINGS_MAX_CONCURRENT_STREAMS.
     var streamsMax = 1000

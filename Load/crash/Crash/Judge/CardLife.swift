@@ -164,8 +164,8 @@ struct CardLife {
         }
     }
 
-    /// An alert may come again to a card to which a program sent it without a claim, because the disk took none for two seconds. What the program has
-    /// sent before has claims.
+    /// An alert may come again to a card to which a program sent it without a claim, because the disk took none for two seconds. Earlier alerts
+    /// of the program have claims.
     private mutating func judgeRepeat(
         of alert: Record.Shown, after before: (life: Int, arrival: Int64), _ push: Record.Push
     ) {

@@ -1,4 +1,4 @@
-/// What a crash may cost, as `docs/store.md` says. Each number is a promise: a better store makes it smaller, and a run fails that exceeds it.
+/// Costs that a crash may have, as `docs/store.md` says. Each number is a promise: a better store makes it smaller, and a run fails that exceeds it.
 package enum CrashCosts {
     /// Silent pushes of a state that a card has already, for each restart and card: the store does not know who has which version.
     package static let superfluousPerRestart = 1

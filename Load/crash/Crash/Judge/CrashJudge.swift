@@ -83,7 +83,7 @@ package struct CrashJudge {
         return found
     }
 
-    // MARK: What had arrived
+    // MARK: Arrivals
 
     /// Is `true` if a pause may have held something back in that part of the order.
     private func isPaused(_ topic: History.Topic, during part: ClosedRange<History.Tick>) -> Bool {

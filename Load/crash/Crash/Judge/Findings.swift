@@ -1,4 +1,4 @@
-/// What the judge has found: violations, and counts that show what a run has met.
+/// Findings of the judge: violations, and counts that show what a run has met.
 package struct Findings {
     package struct Violation {
         package let text: String

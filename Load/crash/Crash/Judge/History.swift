@@ -1,8 +1,8 @@
-/// What the driver knows of all lives of the program: requests and acknowledgements in one order, kills, and the moments at which
+/// The driver's knowledge of all lives of the program: requests and acknowledgements in one order, kills, and the moments at which
 /// everything had arrived. The judge compares it with what phones were sent.
 package struct History {
-    /// Place of a request or an acknowledgement in the order in which the driver saw them. What was acknowledged before another thing was asked for
-    /// precedes it in the engine, too.
+    /// Place of a request or an acknowledgement in the order in which the driver saw them. A request acknowledged before another
+    /// request was made precedes that one in the engine, too.
     package typealias Tick = Int
 
     package struct Change {
@@ -121,7 +121,7 @@ package struct History {
     package var cards: [Card] = []
     package var lives: [Life] = []
     package var settlements: [Settlement] = []
-    /// What was wrong while the program ran: an answer that says so, a restart that failed.
+    /// Faults while the program ran: an answer that tells of one, a restart that failed.
     package var complaints: [String] = []
 
     package init() {}

@@ -1,6 +1,6 @@
 import LoadJSON
 
-/// What the simulator accepted, by card, in the order of arrival.
+/// Pushes that the simulator accepted, by card, in the order of arrival.
 package struct Record {
     package enum Event: String { case start = "s", update = "u", end = "e" }
 

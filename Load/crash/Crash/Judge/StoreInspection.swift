@@ -1,6 +1,6 @@
 /// Judge of an operator's inspection of a store that no program uses: the outputs of `fanfare people` and `fanfare log` must agree with each other, with
-/// what `prune` and `trim` say that they have removed, and with the cards that are certainly there. What the inspection has done to the store, the judge
-/// of the next lives sees.
+/// what `prune` and `trim` say that they have removed, and with the cards that are certainly there. The judge of the next lives
+/// sees the changes that the inspection has made to the store.
 package struct StoreInspection {
     /// Commands of an inspection, in their order.
     package enum Step: CaseIterable, Sendable {

@@ -43,7 +43,7 @@ package struct Program: Sendable {
         init() {}
     }
 
-    /// The same struct as in the app.
+    /// Copy of the app's struct.
     private struct Shown: Codable, Hashable, Sendable {
         let topic: String
         let number: Int
@@ -80,7 +80,7 @@ package struct Program: Sendable {
 
     private static func engine(_ options: Options) throws -> Engine {
         let marks = try PhaseMarks(file: options.marks)
-        // What `.folder` opens, in its order.
+        // The parts that `.folder` opens, in its order.
         let log = MarkedLog(try LMDBLog(folder: options.folder), marks)
         let people = MarkedPeople(try LMDBPeopleStore(store: options.folder, mergeMin: 64), marks)
         let claims = MarkedClaims(try ClaimFolder(store: options.folder), marks)

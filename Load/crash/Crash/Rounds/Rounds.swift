@@ -93,7 +93,7 @@ package final class Rounds {
                 separator: "\n")
     }
 
-    /// What a run has met, beside the judge's counts; empty if it was too short to meet all of it.
+    /// Counts of the situations that a run has met, beside the judge's counts; empty if the run was too short to meet all of them.
     package var met: [(String, Int)] {
         guard acknowledgements.count >= Rounds.period else { return [] }
         return [
@@ -317,7 +317,7 @@ package final class Rounds {
         try finish(load.lastChanges())
         try finish([load.ask(.settle)])
         try stop()
-        // Whoever starts the program once more has nothing to say to anybody.
+        // The program that starts once more has nothing to push.
         try start(acknowledgements.count + 2, isQuiet: true)
         try waitUntilReady()
         try finish([load.ask(.settle)])

@@ -1,4 +1,4 @@
-/// What the rounds of a crash test are to be.
+/// Options of the rounds of a crash test.
 package struct RoundsOptions: Sendable {
     package var rounds = 30
     package var seed: UInt64 = 1

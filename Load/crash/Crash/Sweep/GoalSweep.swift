@@ -85,7 +85,7 @@ package final class GoalSweep {
         return found
     }
 
-    /// What the documents allow one crash to cost.
+    /// Most alerts that the documents allow one crash to lose.
     package var lostMax: Int {
         let flying = Program.Options.shards * Program.Options.connectionsPerShard * 1000
         return CrashCosts.alertsLost(followers: options.followers, shards: Program.Options.shards, flying: flying)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FanfareFanOut
 
-/// What a lineup's people hear of: who first, and several goals together.
+/// Alerts of a lineup: their order among the members, and several goals together.
 @Suite struct LineupAlertTests {
     private let three = ["a", "b", "c"]
 
@@ -31,7 +31,7 @@ import Testing
         #expect(stage.pass(seconds: 1).map(\.activity) == goal.order)
     }
 
-    /// What counts is what the card shows. That something happened elsewhere, and waits for the interval, nobody has seen.
+    /// Only the content of the card counts. Nobody has seen an event elsewhere that waits for the interval.
     @Test func spotlightThatWasNeverPublishedIsNone() {
         let stage = stage(["a", "b"])
         stage.follow(["b", "a"], activity: 2)
@@ -175,7 +175,7 @@ import Testing
         (.notProcessed, "by somebody\ngoal 1 in b · by somebody"),
         (.throttled, "by somebody\ngoal 1 in b · by somebody"),
     ])
-    func aGoalWithinTheSecondOfAnotherIsHeardToo(answer: DeliveryOutcome, told: String) {
+    func aGoalWithinTheGatherOfAnEarlierGoalAlertsWithIt(answer: DeliveryOutcome, told: String) {
         let stage = stage(three)
         stage.goal("b")
         let first = stage.pull().map(\.payload)
@@ -296,7 +296,7 @@ import Testing
         #expect(stage.shard.statistics.alerts.accepted == 2)
     }
 
-    /// What comes while goals are gathered leaves with them, and the interval begins then.
+    /// Changes during the gathering of goals leave with them, and the interval begins then.
     @Test func aPushOfGatheredGoalsTakesAlongOtherNews() {
         let stage = stage(three, LineupRules())
         let start = stage.time
@@ -310,7 +310,7 @@ import Testing
         #expect(stage.pass(seconds: 10).map(\.time).prefix(1) == [start + .seconds(3)], "two seconds after it")
     }
 
-    /// Who wants no alert waits like all others for the state that it is of, and has it as fast.
+    /// An activity that wants no alert waits for its state like all others, and has it as fast.
     @Test func aGatheredGoalLeavesAtPriority10WithOtherNews() {
         let stage = LineupStage(lineups: LineupRules())
         stage.follow(three, Preferences(alerts: .none))

@@ -147,7 +147,7 @@ import Testing
         #expect(stage.pass(seconds: 1).map { $0.content?.topics.map(\.minimal) ?? [] } == [["0", "1", "0"]])
     }
 
-    /// What waited for a lineup's interval is complete when nobody is left to get it.
+    /// A publication that waited for a lineup's interval is complete when nobody is left to get it.
     @Test func changesThatWaitGoWithTheLastMember() {
         let stage = stage()
         stage.point("a")

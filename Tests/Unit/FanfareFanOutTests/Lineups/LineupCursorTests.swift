@@ -43,7 +43,7 @@ import Testing
         #expect(stage.pass(seconds: 1).count == 3)
     }
 
-    /// What is published between two pulls reaches those whom the cursor has passed and those whom it has not.
+    /// A version published between two pulls reaches the members that the cursor has passed and those that it has not.
     @Test func cursorWrapsRoundToMembersWithTheOlderVersion() {
         let stage = stage(lineups: 5)
         stage.goal("a")
@@ -103,7 +103,7 @@ import Testing
 
     /// The lineup was made with its content, and a topic is dismissed at the moment at which somebody joins: nobody can be sent the content that
     /// the first member has.
-    @Test func whatAJoinerCausesIsPaidByTheRotation() {
+    @Test func theRotationPaysForThePushThatAJoinerCauses() {
         let stage = LineupStage(
             lineups: LineupRules(gather: .zero, rotationPushes: TokenBucket.Size(burst: 1, refill: .seconds(3600))))
         for topic in three { stage.publish(topic) }
@@ -149,7 +149,7 @@ import Testing
         #expect(stage.shard.isQuiet)
     }
 
-    /// What has become of an alert is asked when its lineup rests.
+    /// A program asks for the disposition of an alert when its lineup rests.
     @Test func anAlertFromBeforeALineupsRestIsNotForgotten() {
         let stage = stage()
         func disposition() -> AlertDisposition {
@@ -177,7 +177,7 @@ import Testing
 
     private func stage(_ rules: LineupRules) -> LineupStage { stage(lineups: 1, rules) }
 
-    /// What no cursor has brought yet is owed, too: who stops the engine now leaves five people without the goal.
+    /// News that no cursor has brought yet are owed, too: a stop of the engine now leaves five people without the goal.
     @Test func newsThatTheCursorHasNotBroughtAreOwed() {
         let stage = stage(lineups: 5)
         #expect(stage.shard.statistics.owed == 0)

@@ -41,7 +41,7 @@ import Testing
                 left.allSatisfy { out in staying.allSatisfy { rank(out) < rank($0) } },
                 "seed \(seed): the least important leave first")
             let topic = display.topics[display.spotlight]
-            // What of it cannot be left out; the numbers are those of the keys and brackets.
+            // The part that cannot be left out; the numbers are those of the keys and brackets.
             let state = topic.publication.state
             let least = state.bytes.count + 2 * topic.row.bytes.count + 100
             guard let spotlight = content.spotlight else {
@@ -77,9 +77,9 @@ import Testing
         #expect(left.prefix(4) == [["0", "1", "2", "3"], ["1", "2", "3"], ["2", "3"], ["3"]])
     }
 
-    /// The same version, with an alert and without: one has the stamp of the other, and the topics of a card do not come and go.
+    /// A version has one stamp with an alert and without, and the topics of a card do not come and go.
     /// A state that highlights nothing, as the first one after a topic has begun again, goes on to do so.
-    @Test(arguments: [true, false]) func whatFindsRoomIsTheSameWhateverAlertComesAlong(highlights: Bool) throws {
+    @Test(arguments: [true, false]) func theTopicsThatFindRoomDoNotDependOnTheAlert(highlights: Bool) throws {
         func topic(_ number: Int, limit: Int) -> LineupTopic {
             var state: JSONObject = ["awayScore": 1, "homeScore": 2, "period": "1H"]
             if highlights { state["highlight"] = "period" }
@@ -105,7 +105,7 @@ import Testing
         #expect(counts.isSuperset(of: 1...5))
     }
 
-    /// What a shard's lineups show of a version is encoded once for all of them, and anew for the next version.
+    /// A version is encoded once for all lineups of a shard, and the next version anew.
     @Test func aVersionIsEncodedOnce() {
         var random = SplitMix64(seed: 1)
         let moment = Moment(wallMilliseconds: 0, monotonicNanoseconds: 0)

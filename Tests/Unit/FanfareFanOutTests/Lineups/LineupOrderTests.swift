@@ -125,7 +125,7 @@ import Testing
         #expect(stage.pass(seconds: 95).map(\.spotlight) == ["c", "a", "b"])
     }
 
-    /// What finds no room is the end of the list.
+    /// Rows without room are the end of the list.
     @Test func theLastRowsAreLeftOut() {
         let stage = stage()
         let topics = (0..<60).map { "match/\($0)" }

@@ -20,7 +20,7 @@ final class LineupStage {
     struct Push {
         let payload: Payload
         let content: AnyLineup?
-        /// Who gets it.
+        /// The activity that gets the push.
         let activity: UInt64
         /// Monotonic nanoseconds.
         let time: MonotonicTime
@@ -99,7 +99,7 @@ final class LineupStage {
                 dismissal: dismissAfter.map(DismissalTime.after), scheduledAt: schedule[topic]))
     }
 
-    /// What is due now, taken by the service.
+    /// Due pushes, accepted by the service.
     func pushes() -> [Push] {
         let pushes = pull()
         answer(.accepted)
@@ -114,7 +114,7 @@ final class LineupStage {
 
     func unfollow(activity: UInt64 = 1) { embedded.apply(.unfollow(ActivityID(activity))) }
 
-    /// What is due now, on its way to the service.
+    /// Due pushes, on their way to the service.
     func pull(limit: Int = 100) -> [Push] {
         embedded.pull(limit: limit).map {
             Push(

@@ -40,7 +40,7 @@ import Testing
         #expect(stage.shard.isQuiet)
     }
 
-    @Test func whatIsEssentialDoesNotWaitForTheInterval() {
+    @Test func anEssentialAlertDoesNotWaitForTheInterval() {
         let stage = stage(three)
         stage.point("a")
         #expect(stage.pushes().count == 1)
@@ -116,7 +116,7 @@ import Testing
         #expect(stage.shard.isQuiet)
     }
 
-    @Test func whatIsOverIsShownUntilItsDismissal() {
+    @Test func anEndedTopicOfALineupIsShownUntilItsDismissal() {
         let stage = stage(three)
         stage.end("b", dismissAfter: .seconds(900))
         #expect(stage.pass(seconds: 800).isEmpty, "a lineup that goes on shows the same")

@@ -40,7 +40,7 @@ import Testing
     }
 
     /// The first member's push is long gone, and another lineup's after it, when the second member's leaves.
-    @Test func whatTheAudienceKeepsForOthersIsNotWrittenOver() {
+    @Test func aPayloadThatTheAudienceKeepsForOtherMembersIsNotWrittenOver() {
         let stage = stage(members: 2)
         stage.follow(["c", "b"], activity: 3)
         stage.publish("c")

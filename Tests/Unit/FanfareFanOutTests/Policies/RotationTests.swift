@@ -80,7 +80,7 @@ import Testing
         #expect(rotation.wanted(live([0, 50]), now: after(30)) == 1)
     }
 
-    @Test func whatIsGoneHasNoSpotlight() {
+    @Test func aTopicThatIsGoneHasNoSpotlight() {
         var rotation = Rotation(rules(), at: start)
         rotation.happened(at: 0, weight: goal, rules(), now: start)
         #expect(rotation.wanted([.init(.gone), .init(.live)], now: after(1)) == 1)

@@ -2,7 +2,7 @@ import FanfareModel
 import Testing
 
 @Suite struct FeedTimeTests {
-    @Test func readsAndWritesRFC3339() throws {
+    @Test func aFeedTimeReadsAndWritesRFC3339() throws {
         let time = try #require(FeedTime(rfc3339: "2022-10-15T14:04:53.524+02:00"))
         #expect(time.description == "2022-10-15T12:04:53.524Z")
         #expect(FeedTime(rfc3339: "2018-05-13T14:00:00Z")?.milliseconds == 1_526_220_000_000)

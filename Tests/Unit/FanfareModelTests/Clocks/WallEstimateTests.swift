@@ -109,7 +109,7 @@ private struct Machine {
         #expect(machine.believed == machine.wall)
     }
 
-    /// What phones drop is what lies behind their time: whichever of the two clocks is right, no stamp does.
+    /// Phones drop stamps behind their time: no stamp is behind, whichever of the two clocks is right.
     @Test(arguments: steps.filter { $0 <= 7 * hour }.flatMap { [$0, -$0] })
     func stampsAreNotBehindTheClockBeforeAStepNorBehindTheOneAfterIt(step: Int64) {
         var machine = Machine()
@@ -150,7 +150,7 @@ private struct Machine {
         #expect(machine.stamp == machine.truth && machine.moment.stampEpoch == 0)
     }
 
-    /// What was stamped so far ahead no phone has taken.
+    /// No phone has taken a push that was stamped so far ahead.
     @Test func aClockThatBeganTooFarAheadTakesStampsBackWhenItIsPutRight() {
         var machine = Machine(ahead: 9 * Self.hour)
         machine.read(for: 60_000)
@@ -227,7 +227,7 @@ private struct Machine {
 
     // MARK: What APNs has shown
 
-    /// Whoever is right to an hour by what APNs has accepted goes on, and a clock that cannot be right has no say, however long.
+    /// A clock that is right to an hour by APNs' acceptances goes on, and a clock that cannot be right has no say, however long.
     @Test(arguments: refutedSteps.flatMap { [$0, -$0] })
     func aClockThatAPNsRefutesIsNotBelievedHoweverLongItStaysSo(step: Int64) {
         var machine = Machine()
@@ -259,7 +259,7 @@ private struct Machine {
         #expect(machine.believed == machine.wall && !machine.estimate.isRefuted)
     }
 
-    /// What was shown is refused from some moment on: whoever had waited for that believes the clock at once.
+    /// APNs refuses a proven time from some moment on: an estimate that has waited for that believes the clock at once.
     @Test(arguments: [-26 * hour, 26 * hour]) func aProofThatIsWithdrawnLeavesTheClock(step: Int64) {
         var machine = Machine()
         machine.proven = 0
@@ -285,7 +285,7 @@ private struct Machine {
         #expect(machine.believed == machine.truth && machine.moment.stampEpoch == 2)
     }
 
-    /// Whatever is done to the clock, and for however long: what APNs has shown to be right to an hour keeps stamps where phones take
+    /// A time that APNs has proven to an hour, whatever is done to the clock and for however long, keeps stamps where phones take
     /// them, and dates within that hour.
     @Test(arguments: UInt64(1)...50) func withAProofNoStepsTakeStampsOutOfWhatPhonesTake(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -336,7 +336,7 @@ private struct Machine {
         #expect(machine.estimate.step == nil, "the time service at its work")
     }
 
-    /// Whatever is done to the clock, dates are seconds from it, but for the time of a doubt, and stamps neither behind it nor too far
+    /// Dates are seconds from the clock, whatever is done to it, but for the time of a doubt, and stamps neither behind it nor too far
     /// ahead for phones.
     @Test(arguments: UInt64(1)...50) func noStepsTakeTheEstimateFromTheClockForLong(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -367,7 +367,7 @@ private struct Machine {
         }
     }
 
-    @Test(arguments: UInt64(1)...20) func noReadingIsTooMuch(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func noReadingOfAClockOverflowsTheEstimate(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let extremes: [Int64] = [.min, .min + 1, -1, 0, 1, .max / 1_000_000, .max - 1, .max]
         var estimate = WallEstimate(

@@ -75,7 +75,7 @@ import Testing
         #expect(check.verifications > 9)
     }
 
-    @Test func whatIsNotSignedByTheKeyIsInvalid() throws {
+    @Test func aJWTThatTheKeyHasNotSignedIsInvalid() throws {
         var check = try check("ABC1234567", "TEAM123456")
         let good = try Bench.providerToken(key: key.get(), issuedAt: now)
         let parts = good.split(separator: ".")

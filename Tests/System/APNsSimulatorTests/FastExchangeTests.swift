@@ -70,7 +70,7 @@ import Testing
     private static func id(_ token: [UInt8]) -> UInt64 { token.withUnsafeBytes { Fingerprint($0).low } }
 
     /// A last byte of 1 once compensated for the ninth byte: 9 ^ 1 is 8.
-    @Test func aTokenAndItsBeginningAreTwo() {
+    @Test func aTokenAndItsBeginningHaveDifferentIDs() {
         let token: [UInt8] = [2, 2, 1, 0, 0, 0, 0, 2]
         for last in 0...255 as ClosedRange<UInt8> {
             #expect(FastExchangeTests.id(token) != FastExchangeTests.id(token + [last]))

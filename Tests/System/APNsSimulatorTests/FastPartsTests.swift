@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func fastModeRefusesWhatItDoesNotKnow() throws {
+    @Test func fastModeRefusesOptionsThatOnlyTheStrictModeKnows() throws {
         let needed = ["--mode", "fast", "--cert", "c", "--key", "k"]
         let options = try SimulatorOptions(
             arguments: needed + [

@@ -202,7 +202,7 @@ import Testing
             "sound"
         ),
     ])
-    func whatAPhoneWouldDropIsRefusedWithItsReason(_ aps: String, _ fault: String) throws {
+    func payloadsThatPhonesDropAreRefusedWithTheReason(_ aps: String, _ fault: String) throws {
         let service = ServiceTests.service()
         #expect(ServiceTests.answer(Sketch(aps: aps), by: service).0 == .badRequestPayload)
         #expect(try #require(service.statistics.payloadFaults.keys.first).contains(fault))
@@ -220,7 +220,7 @@ import Testing
             + "\"input-push-channel\":\"aGk=\","
             + "\"alert\":{\"title\":{\"loc-key\":\"goal\",\"loc-args\":[\"x\"]},\"body\":\"\",\"sound\":\"a.caf\"}",
     ])
-    func whatAPhoneTakesIsAccepted(_ aps: String) {
+    func payloadsThatPhonesTakeAreAccepted(_ aps: String) {
         let service = ServiceTests.service()
         #expect(
             ServiceTests.answer(Sketch(aps: aps), by: service).0 == .accepted, "\(service.statistics.payloadFaults)")

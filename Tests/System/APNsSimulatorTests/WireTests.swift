@@ -64,7 +64,7 @@ import Testing
         #expect(record.accepted.first?[3] == "u" && record.accepted.first?[4] == 10)
     }
 
-    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func oneStreamUntilTheFirstGoodAnswer() throws {
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aConnectionAllowsOneStreamUntilItsFirstGoodAnswer() throws {
         let simulator = try RunningSimulator(["--max-streams", "77", "--window", "200000"])
         var refused = Request(providerToken: try Bench.providerToken())
         refused.set("authorization", nil)
@@ -81,7 +81,8 @@ import Testing
         #expect(try simulator.stop().accepted.count == 300)
     }
 
-    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func theStartNeedNotBeStrict() throws {
+    @Test(.enabled(if: Bench.hasPythonH2, skipPython)) func aSimulatorWithoutAStrictStartAllowsAllStreamsAtOnce() throws
+    {
         let simulator = try RunningSimulator(["--strict-start", "off", "--max-streams", "5"])
         let conversation = try simulator.converse(requests(20, providerToken: try Bench.providerToken()), concurrent: 9)
         #expect(conversation.statuses == [200: 20])

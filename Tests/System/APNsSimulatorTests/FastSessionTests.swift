@@ -53,7 +53,7 @@ import Testing
         return frames
     }
 
-    @Test func whatBreaksHTTP2EndsInAGoAwayWithItsCode() {
+    @Test func anOffenceAgainstHTTP2EndsInAGoAwayWithItsCode() {
         typealias Test = FastSessionTests
         let open = Test.frame(FrameType.headers, flags: FrameFlag.endHeaders, stream: 1, Test.head("/3/device/aa"))
         let cases: [(String, [UInt8], ErrorCode)] = [

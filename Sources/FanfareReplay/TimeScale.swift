@@ -1,8 +1,8 @@
 import FanfareModel
 
-/// Maps moments of the feed to times of the replay: log time divided by the speed, with long gaps shortened. The timetable is ideal: a late
+/// Mapping from moments of the feed to times of the replay: log time divided by the speed, with long gaps shortened. The timetable is ideal: a late
 /// step shortens the next wait, so there is no drift.
-struct Pace {
+struct TimeScale {
     private let speed: ReplayTimetable.Speed
     private let gapMax: Duration
     private let from: FeedTime?
@@ -34,8 +34,8 @@ struct Pace {
         }
         if moment > last {
             let gap = min(moment - last, gapMax)
-            let wait = min(Double(gap.milliseconds) * 1e6 / factor, Pace.longest)
-            lastDue = min(lastDue, now + .nanoseconds(Int64(Pace.longest))) + .nanoseconds(Int64(wait))
+            let wait = min(Double(gap.milliseconds) * 1e6 / factor, TimeScale.longest)
+            lastDue = min(lastDue, now + .nanoseconds(Int64(TimeScale.longest))) + .nanoseconds(Int64(wait))
             self.last = moment
         }
         return lastDue - now
