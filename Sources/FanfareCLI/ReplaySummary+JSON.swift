@@ -36,7 +36,7 @@ extension ReplaySummary {
                 "dead": .int(Int64(pushes.dead)),
                 "held": .int(Int64(pushes.held)),
                 "throttled": .int(Int64(pushes.throttled)),
-                "failed": .int(Int64(pushes.failed)),
+                "failed": .int(Int64(pushes.refused)),
                 "uncertain": .int(Int64(pushes.uncertain)),
                 "notProcessed": .int(Int64(pushes.notProcessed)),
                 "conserved": .int(Int64(pushes.downgradedToLowPriority)),

@@ -68,7 +68,7 @@ extension ReplaySummary {
     private var pushes: String {
         let pushes = counts.pushes
         let rest = [
-            ("dead", pushes.dead), ("throttled", pushes.throttled), ("failed", pushes.failed),
+            ("dead", pushes.dead), ("throttled", pushes.throttled), ("failed", pushes.refused),
             ("uncertain", pushes.uncertain), ("not processed", pushes.notProcessed),
         ]
         // Rare: the dead-token guard has closed and has reported that.

@@ -51,7 +51,7 @@ package struct ReplaySummary: Sendable {
 
     /// Is `true` if everything was delivered, and neither this run nor an earlier run of the store rejected or refused anything.
     package var isClean: Bool {
-        !interrupted && undelivered == 0 && counts.pushes.failed == 0 && decisions.outcomes[.rejected, default: 0] == 0
+        !interrupted && undelivered == 0 && counts.pushes.refused == 0 && decisions.outcomes[.rejected, default: 0] == 0
             && recall.rejections == 0 && fates.notEnded == 0 && fates.refused.isEmpty
     }
 

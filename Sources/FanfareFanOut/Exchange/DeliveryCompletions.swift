@@ -120,7 +120,7 @@ final class DeliveryCompletions {
             return .accepted
         case .refused:
             giveUp(slot, as: activity, at: moment)
-            return .failed
+            return .refused
         case .deadToken where activity.flags.contains(.rotated), .throttled where activity.flags.contains(.rotated),
             .serviceError where activity.flags.contains(.rotated):
             // The token was replaced while this push was in flight: the activity goes on under the new one.

@@ -216,7 +216,7 @@ final class Starter {
             return .uncertain
         case .refused:
             lifecycle.fail(slot, .refused, at: moment)
-            return .failed
+            return .refused
         case .deadToken:
             if retries.quarantineDeadToken(of: slot, as: activity, at: moment) {
                 lifecycle.starts.postpone(slot)

@@ -77,7 +77,7 @@ import Testing
         let summary = try replay.end()
         try simulator.stop()
         // States stamped by a clock that may have been wrong are sent once more, silently.
-        #expect(summary.counts.pushes.accepted >= 2 * Self.people && summary.counts.pushes.failed == 0)
+        #expect(summary.counts.pushes.accepted >= 2 * Self.people && summary.counts.pushes.refused == 0)
         #expect(summary.counts.alerts.accepted == 2 * Self.people, "kick-off and goal")
         #expect(summary.goals.count == 1 && summary.goals.allSatisfy { $0.secondsToLast != nil })
     }

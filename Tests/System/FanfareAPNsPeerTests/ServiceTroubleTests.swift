@@ -117,7 +117,7 @@ import Testing
         nudge.close()
         #expect(harness.source.count(.accepted) == 20_000)
         #expect(harness.source.count(.refused) == 0)
-        #expect(harness.pool.statistics.failed == 0)
+        #expect(harness.pool.statistics.refused == 0)
         #expect(harness.pool.trouble == nil)
         harness.close()
     }

@@ -320,7 +320,7 @@ import Testing
         world.close()
         // The other connection may have one more in flight.
         #expect((10...11).contains(world.source.count(.notProcessed)))
-        #expect(world.pool.statistics.failed == 0, "nothing is lost: it goes out once the bundle id is mended")
+        #expect(world.pool.statistics.refused == 0, "nothing is lost: it goes out once the bundle id is mended")
         #expect(world.pool.trouble?.kind == .configuration)
         #expect(world.pool.trouble?.text.contains("BadTopic: check the bundle id; pushing has stopped") == true)
         #expect(world.harness.reports.count == 2, "\(world.harness.reports)")

@@ -150,7 +150,7 @@ import Testing
         service.run()
         #expect(service.shard.isQuiet, "it is not sent again")
         #expect(completed(service).isEmpty)
-        #expect(service.shard.statistics.pushes.failed == 1)
+        #expect(service.shard.statistics.pushes.refused == 1)
         #expect(service.shard.statistics.alerts.accepted == 2)
         #expect(service.shard.statistics.alerts.refused == 1)
         #expect(service.shard.statistics.refused == 1 && service.shard.statistics.owed == 0)
