@@ -41,7 +41,7 @@ package struct ReplaySummary: Sendable {
     /// Is `true` if the replay was interrupted or gave up its transport.
     package var interrupted = false
     /// Activities that lack their newest state, because it is pending or was refused for good.
-    package var undelivered: Int { counts.owed + counts.refused }
+    package var undelivered: Int { counts.owed + counts.refusedStates }
 
     /// Longest time in seconds for which an activity lacked a publication or something newer.
     package var oldestUndelivered: Double {

@@ -165,7 +165,7 @@ final class EngineDriver: EngineCoreDelegate {
         // A disk that does not answer blocks its own thread, and nothing else.
         store?.close(within: .seconds(1), checkpoint: .seconds(max(1, Int(turn.timeLeft / .seconds(1)))))
         let counts = core.counts
-        return ShutdownReport(owed: counts.owed, refused: counts.refused, unstored: store?.intake.lost ?? 0)
+        return ShutdownReport(owed: counts.owed, refused: counts.refusedStates, unstored: store?.intake.lost ?? 0)
     }
 
     private func work() {

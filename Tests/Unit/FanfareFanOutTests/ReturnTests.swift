@@ -153,13 +153,13 @@ import Testing
         #expect(service.shard.statistics.pushes.refused == 1)
         #expect(service.shard.statistics.alerts.accepted == 2)
         #expect(service.shard.statistics.alerts.refused == 1)
-        #expect(service.shard.statistics.refused == 1 && service.shard.statistics.owed == 0)
+        #expect(service.shard.statistics.refusedStates == 1 && service.shard.statistics.owed == 0)
         #expect(service.shard.violatedInvariant() == nil)
         service.answer = { _, _ in .accepted }
         service.publish()
         service.run()
         #expect(completed(service) == [2, 3])
-        #expect(service.shard.statistics.refused == 0)
+        #expect(service.shard.statistics.refusedStates == 0)
         #expect(service.shard.violatedInvariant() == nil)
     }
 
@@ -239,7 +239,7 @@ import Testing
     /// An activity counts as refused from the refusal on until a newer version is published, or until it moves to another audience.
     @Test func memberRefusedTheNewestStateIsCounted() {
         let service = ScriptedService(members: 0..<5)
-        var refused: Int { service.shard.statistics.refused }
+        var refused: Int { service.shard.statistics.refusedStates }
         service.publish()
         service.run()
         service.answer = { _, _ in .refused }

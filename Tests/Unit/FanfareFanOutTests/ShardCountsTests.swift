@@ -15,14 +15,14 @@ import Testing
         return ShardCounts(
             pushes: pushes, alerts: alerts, activities: times(18),
             lineups: LineupCounts(activities: times(19), distinct: times(20)), tokenless: times(21),
-            owed: times(22), refused: times(23), transport: transport(times(24)))
+            owed: times(22), refusedStates: times(23), transport: transport(times(24)))
     }
 
     private static func transport(_ number: Int) -> TransportFigures {
         TransportFigures(
             connections: number, connectionsWanted: 2 * number, connectionsOpened: 3 * number, roundTrip: nil,
             inFlight: 4 * number, limit: .nothing,
-            held: [.streams: .seconds(5 * number), .window: .seconds(6 * number), .peer: .seconds(7 * number)])
+            limitTimes: [.streams: .seconds(5 * number), .window: .seconds(6 * number), .peer: .seconds(7 * number)])
     }
 
     @Test func aSumAddsEachCountToItsOwn() {
