@@ -58,7 +58,7 @@ package struct TransportStatistics: Sendable, Equatable {
         case .throttled: throttled += 1
         case .serviceError, .notProcessed: notProcessed += 1
         case .refused: refused += 1
-        case .unknown: uncertain += 1
+        case .uncertain: uncertain += 1
         }
     }
 

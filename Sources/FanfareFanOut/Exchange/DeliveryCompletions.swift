@@ -141,7 +141,7 @@ final class DeliveryCompletions {
             retries.service.noteTrouble()
             retries.backOff(slot, at: moment)
             return .notProcessed
-        case .unknown:
+        case .uncertain:
             missedAlerts.countUnanswered(activity.sendingAlert)
             // The push may have arrived: the state is sent again, the alert is not.
             if activity.sending != 0 {

@@ -211,7 +211,7 @@ final class Starter {
             retries.noteAnswers(1, dead: 0)
             membership.store[slot].failures = FailureStreak()
             return .accepted  // only the token shows that the card exists
-        case .unknown:
+        case .uncertain:
             noteArrival(of: slot)
             return .uncertain
         case .refused:

@@ -91,7 +91,7 @@ import Testing
         #expect(world.source.count(.accepted) == 5000)
         #expect(simulator.connectionsLost > 1)
         #expect(world.pool.statistics.connectionsLost > 0)
-        #expect(world.source.count(.unknown) > 0)
+        #expect(world.source.count(.uncertain) > 0)
         // Pushes accepted more often than needed are requests whose answers never left.
         #expect(simulator[.accepted] - 5000 <= simulator.unanswered)
     }
@@ -120,7 +120,7 @@ import Testing
         world.close()
         #expect(world.simulator.statistics.goAways >= 7)
         #expect(world.source.count(.accepted) == 5000)
-        #expect(world.source.count(.unknown) == 0)
+        #expect(world.source.count(.uncertain) == 0)
         #expect(world.simulator.statistics[.accepted] == 5000)
         #expect(world.pool.statistics.connectionsLost == 0)
     }
@@ -206,7 +206,7 @@ import Testing
         world.runUntilSettled()
         world.close()
         #expect(world.source.count(.accepted) == 20_000)
-        #expect(world.source.count(.unknown) == 0)
+        #expect(world.source.count(.uncertain) == 0)
         #expect(world.simulator.statistics[.accepted] == 20_000)
         #expect(world.pool.statistics.connectionsLost == 0)
     }
@@ -219,7 +219,7 @@ import Testing
         world.close()
         #expect(world.source.count(.accepted) == world.simulator.statistics[.accepted])
         #expect(world.source.count(.accepted) > 0)
-        #expect(world.source.count(.unknown) == 0)
+        #expect(world.source.count(.uncertain) == 0)
         #expect(world.pool.statistics.connectionsLost == 0)
     }
 
@@ -236,7 +236,7 @@ import Testing
         // An activity that is refused twice in a row waits by itself.
         let notProcessed = world.source.count(.notProcessed) + world.source.count(.serviceError)
         #expect(notProcessed >= simulator.refusedStreams)
-        #expect(world.source.count(.unknown) == simulator.failedStreams)
+        #expect(world.source.count(.uncertain) == simulator.failedStreams)
         #expect(simulator.unanswered == simulator.failedStreams)
         #expect(simulator[.accepted] == 5000 + simulator.unanswered)
     }
@@ -252,7 +252,7 @@ import Testing
         world.close()
         #expect(world.simulator.statistics.connectionsSilent >= 2)
         #expect(world.source.count(.accepted) == 400)
-        #expect(world.source.count(.unknown) > 0)
+        #expect(world.source.count(.uncertain) > 0)
         // At least the request that made the connection fall silent.
         #expect(world.simulator.statistics.unanswered >= world.simulator.statistics.connectionsSilent)
         #expect(world.harness.reports.contains { $0.hasSuffix("the server went silent; connecting again") })
@@ -464,8 +464,8 @@ import Testing
     @Test func anOverdueAnswerIsUnknown() throws {
         let world = try World(
             activities: 200, simulator: { $0.latency = .even(20_000...20_000) },
-            pool: { $0.requestTimeout = .milliseconds(200) }, settles: { $0 == .unknown })
-        world.harness.run("the timeouts") { [source = world.source] in source.count(.unknown) >= 4 }
+            pool: { $0.requestTimeout = .milliseconds(200) }, settles: { $0 == .uncertain })
+        world.harness.run("the timeouts") { [source = world.source] in source.count(.uncertain) >= 4 }
         #expect(world.pool.statistics.connectionsLost == 0, "the connection is well")
         world.close()
     }
@@ -485,6 +485,6 @@ import Testing
         }
         world.harness.run("two in flight") { [source = world.source] in source.handedOut == 2 }
         world.close()
-        #expect(world.source.count(.unknown) == 2)
+        #expect(world.source.count(.uncertain) == 2)
     }
 }

@@ -43,7 +43,7 @@ import Testing
         #expect(fates().isEmpty)
     }
 
-    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .unknown, .throttled])
+    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .uncertain, .throttled])
     func anotherCardLivesThoughTheOldOnesEndIsOnItsWay(outcome: DeliveryOutcome) {
         let before = service.accepted.count
         service.unfollow([0])
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// An abandoned match goes on before its end is retried.
-    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .unknown, .throttled])
+    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .uncertain, .throttled])
     func activityUnfollowedDuringItsEndIsGoneWhenTheTopicGoesOn(outcome: DeliveryOutcome) {
         let before = service.accepted.count
         service.publish(event: .end)
