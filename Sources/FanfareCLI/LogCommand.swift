@@ -226,7 +226,7 @@ extension LogEntry {
             object["event"] = .string(event.kind)
             if let id = event.id { object["id"] = .string(id) }
         case .rejection(let rejection):
-            object["reason"] = .string("\(rejection.place): \(rejection.reason)")
+            object["reason"] = .string("\(rejection.location): \(rejection.reason)")
         case .tick, .feedEnd: break
         }
         var bytes: [UInt8] = []

@@ -17,8 +17,8 @@ enum EntrySamples {
             LogEntry(now: at, .tick), LogEntry(now: at, place: 9, .feedEnd),
             LogEntry(
                 now: at, place: 3,
-                .rejection(FeedRejection(place: "f:3", reason: "no JSON", topic: TopicID("m/1"), at: at))),
-            LogEntry(now: at, place: 4, .rejection(FeedRejection(place: "f", reason: ""))),
+                .rejection(FeedRejection(location: "f:3", reason: "no JSON", topic: TopicID("m/1"), at: at))),
+            LogEntry(now: at, place: 4, .rejection(FeedRejection(location: "f", reason: ""))),
         ]
         let changes: [FeedEvent.Change] = [
             .nothing, .patch(state), .contentState(state), .retraction(of: "g1"),
@@ -48,7 +48,7 @@ enum EntrySamples {
         let texts = ["k", "9f1c2f64-job/7", String(repeating: "☂", count: 21) + "!"]
         let event = LogEntry.Body.event(
             FeedEvent(topic: TopicID("m/1"), at: at, kind: "k", change: .contentState(state)), wall: at)
-        let rejection = LogEntry.Body.rejection(FeedRejection(place: "f", reason: "too deep"))
+        let rejection = LogEntry.Body.rejection(FeedRejection(location: "f", reason: "too deep"))
         return zip([event, .tick, rejection], texts).enumerated().compactMap { number, pair in
             guard let key = try? IdempotencyKey(pair.1) else { return nil }
             return LogEntry(now: at, key: CallKey(key, content: .max >> (8 * UInt64(number))), pair.0)
