@@ -215,7 +215,7 @@ extension LogEntry {
         ]
         if skippedAt != nil { object["skipped"] = .bool(true) }
         if let key { object["key"] = .string(key.key.description) }
-        if place > 0 { object["place"] = .int(Int64(clamping: place)) }
+        if item > 0 { object["place"] = .int(Int64(clamping: item)) }
         switch body {
         case .rules(let text, let version):
             object["rules"] = .string(text)
