@@ -367,11 +367,11 @@ final class Connection: PooledConnection {
         case .open, .draining:
             if phase == .open, now >= patience.allowance.noneEnds { return owner.allowsNothing(self, at: moment) }
             if now >= patience.silence.ends(isBusy: inFlight > 0) { return endSilence(at: moment) }
-            let overdue = now - patience.answers.patience(times.pace, at: now)
+            let overdue = now - patience.answers.patience(times.response, at: now)
             for tag in requests.sent(until: overdue) { session.cancel(tag: tag) }
             takeEvents(at: moment)
             flush()
-            patience.answers.renew(oldest: requests.oldest, times.pace, at: now)
+            patience.answers.renew(oldest: requests.oldest, times.response, at: now)
         case .leaving: end(.drained, at: moment)
         case .ended: break
         }
