@@ -46,10 +46,10 @@ final class EngineDriver: EngineCoreDelegate {
             if let opened {
                 let rules = LogRules(options.rules, program: options.store?.decisionVersion ?? 0)
                 try opened.recall(
-                    into: core, under: options.rules, rules, wall: { options.clock.wall },
+                    into: core, under: options.rules, rules, wall: { options.clock.wall() },
                     report: { early.reports.say($0) })
                 loading = CardLoading(after: opened.earlier)
-                began = clock.monotonic
+                began = clock.monotonic()
                 cards = opened.cards
                 store = try EngineStore(opened, core, rules, options, waitingMax: inbox.capacity, loop: loop)
             }

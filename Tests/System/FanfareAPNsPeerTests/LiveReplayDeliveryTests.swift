@@ -31,9 +31,9 @@ import Testing
                 options.transport = transport
                 let system = ClockSource.system
                 options.clock = ClockSource(
-                    wallMilliseconds: { [self] in
-                        system.wallMilliseconds() + aheadMilliseconds.load(ordering: .relaxed)
-                    }, monotonicNanoseconds: system.monotonicNanoseconds)
+                    wall: { [self] in
+                        system.wall() + .milliseconds(aheadMilliseconds.load(ordering: .relaxed))
+                    }, monotonic: system.monotonic)
                 let result = Result {
                     try Replay(options, output: ReplayOutput(report: { _ in }), input: descriptor).run()
                 }

@@ -122,7 +122,7 @@ final class MaintenanceCrashWorld {
     }
 
     /// The clock of the machine, which nobody sets; it passes while no engine runs.
-    private var wall: FeedTime { FeedTime(milliseconds: clock.source.wallMilliseconds()) }
+    private var wall: FeedTime { clock.source.wall() }
 
     private func complain(_ text: String) {
         tell(text)
