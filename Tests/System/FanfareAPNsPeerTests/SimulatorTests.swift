@@ -81,7 +81,7 @@ import Testing
         #expect(world.pool.trouble == nil, "2 % of 503s are not worth stopping")
     }
 
-    /// Answers are lost with their connections: those outcomes are unknown, and no others.
+    /// Answers are lost with their connections: those outcomes are uncertain, and no others.
     @Test(arguments: [1000, 97])
     func answersLostWithConnectionsAreUnknown(every requests: Int) throws {
         let world = try World(activities: 5000) { $0.losesConnection = .requests(requests) }
@@ -113,8 +113,8 @@ import Testing
         #expect(world.pool.trouble == nil)
     }
 
-    /// A GOAWAY says which requests were processed, so no outcome is unknown and no push is sent twice.
-    @Test func aGoAwayLeavesNoOutcomeUnknown() throws {
+    /// A GOAWAY says which requests were processed, so no outcome is uncertain and no push is sent twice.
+    @Test func aGoAwayLeavesNoOutcomeUncertain() throws {
         let world = try World(activities: 5000) { $0.goesAway = .requests(700) }
         world.runUntilSettled()
         world.close()
@@ -212,7 +212,7 @@ import Testing
     }
 
     /// The GOAWAYs come by the clock, so the load carried by then depends on the machine.
-    @Test func goAwaysByTheClockLeaveNoOutcomeUnknown() throws {
+    @Test func goAwaysByTheClockLeaveNoOutcomeUncertain() throws {
         let world = try World(
             activities: 5000, simulator: { $0.goesAway = .milliseconds(15) }, settles: { _ in false })
         world.harness.run("four farewells") { [simulator = world.simulator] in simulator.statistics.goAways > 3 }
@@ -223,7 +223,7 @@ import Testing
         #expect(world.pool.statistics.connectionsLost == 0)
     }
 
-    /// A refused stream is sent again; the outcome of a reset one is unknown.
+    /// A refused stream is sent again; the outcome of a reset one is uncertain.
     @Test func refusedStreamsAreSentAgainAndResetOnesAreUnknown() throws {
         let world = try World(activities: 5000) {
             $0.refuseShare = 0.02
