@@ -223,7 +223,7 @@ extension LogEntry {
         ]
         if skippedAt != nil { object["skipped"] = .bool(true) }
         if let key { object["key"] = .string(key.key.description) }
-        if place > 0 { object["place"] = .int(Int64(clamping: place)) }
+        if item > 0 { object["place"] = .int(Int64(clamping: item)) }
         switch body {
         case .rules(let text, let version):
             object["rules"] = .string(text)
@@ -234,7 +234,7 @@ extension LogEntry {
             object["event"] = .string(event.kind)
             if let id = event.id { object["id"] = .string(id) }
         case .rejection(let rejection):
-            object["reason"] = .string("\(rejection.place): \(rejection.reason)")
+            object["reason"] = .string("\(rejection.location): \(rejection.reason)")
         case .tick, .feedEnd: break
         }
         var bytes: [UInt8] = []

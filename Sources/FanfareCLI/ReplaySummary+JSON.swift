@@ -37,7 +37,7 @@ extension ReplaySummary {
                 "dead": .int(Int64(pushes.dead)),
                 "held": .int(Int64(pushes.held)),
                 "throttled": .int(Int64(pushes.throttled)),
-                "failed": .int(Int64(pushes.failed)),
+                "failed": .int(Int64(pushes.refused)),
                 "uncertain": .int(Int64(pushes.uncertain)),
                 "notProcessed": .int(Int64(pushes.notProcessed)),
                 "conserved": .int(Int64(pushes.downgradedToLowPriority)),
@@ -48,7 +48,7 @@ extension ReplaySummary {
                 "refused": .int(Int64(fates.refused.values.reduce(0, +))),
             ],
             "undelivered": .int(Int64(undelivered)),
-            "refused": .int(Int64(counts.refused)),
+            "refused": .int(Int64(counts.refusedStates)),
             "lineups": [
                 "activities": .int(Int64(lineups.activities)), "distinct": .int(Int64(lineups.distinct)),
             ],
@@ -83,7 +83,7 @@ extension TransportFigures {
     fileprivate var json: JSONValue {
         var seconds = JSONObject()
         for limit in Limit.allCases where limit != .nothing {
-            seconds[limit.rawValue] = .double(Double(held[limit, default: .zero].nanoseconds) / 1e9)
+            seconds[limit.rawValue] = .double(Double(limitTimes[limit, default: .zero].nanoseconds) / 1e9)
         }
         let roundTrip = (roundTrip ?? .zero).nanoseconds
         return [

@@ -21,7 +21,7 @@ extension ReplaySummary {
             if !activityAlerts.isEmpty { lines.append(("alerts", activityAlerts)) }
             if lineups.activities > 0 { lines.append(("lineups", lineupsShared)) }
             if !fateTexts.isEmpty { lines.append(("activities", fateTexts.joined(separator: "; "))) }
-            let refused = counts.refused > 0 ? ", of which \(counts.refused.grouped) were refused" : ""
+            let refused = counts.refusedStates > 0 ? ", of which \(counts.refusedStates.grouped) were refused" : ""
             lines.append(("undelivered", undelivered.grouped + refused))
             lines.append(("goals", timeToLastActivity))
             if !freshness.kinds.isEmpty {
@@ -68,7 +68,7 @@ extension ReplaySummary {
     private var pushes: String {
         let pushes = counts.pushes
         let rest = [
-            ("dead", pushes.dead), ("throttled", pushes.throttled), ("failed", pushes.failed),
+            ("dead", pushes.dead), ("throttled", pushes.throttled), ("failed", pushes.refused),
             ("uncertain", pushes.uncertain), ("not processed", pushes.notProcessed),
         ]
         // Rare: the dead-token guard has closed and has reported that.

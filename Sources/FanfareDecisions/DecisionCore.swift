@@ -146,7 +146,7 @@ public import FanfareModel
                 DecisionRecord(
                     origin: .event, topic: rejection.topic, at: rejection.at.flatMap { $0.isPlausible ? $0 : nil },
                     now: self.now, kind: "unreadable", outcome: .rejected,
-                    reason: "\(rejection.place): \(rejection.reason)")))
+                    reason: "\(rejection.location): \(rejection.reason)")))
     }
 
     /// Advances log time to `now` (a tick) and fires the timers that are due by then.

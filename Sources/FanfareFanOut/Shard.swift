@@ -106,7 +106,7 @@ package final class Shard: DeliverySource {
             pushes: pushes, alerts: alerts, activities: membership.store.count,
             lineups: LineupCounts(activities: membership.counts.inLineups, distinct: membership.lineups.count),
             tokenless: lifecycle.starts.count, owed: membership.counts.owed + unexamined,
-            refused: membership.counts.refused, transport: TransportFigures())
+            refusedStates: membership.counts.refused, transport: TransportFigures())
     }
 
     /// Returns the freshness figures of this shard since its start.

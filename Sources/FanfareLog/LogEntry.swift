@@ -22,16 +22,16 @@ package struct LogEntry: Sendable, Equatable {
     /// Log time of the entry.
     package var now: FeedTime
     /// Number of the item in the recorded feed that it came from, from 1; 0 for an entry that comes from no recorded feed.
-    package var place: UInt64
+    package var item: UInt64
     /// Key of the call that made the entry; `nil` if the caller gave none.
     package var key: CallKey?
     package var body: Body
     /// Position of the entry in whose place this one was read, because operators have set it aside (`fanfare log skip`); never written.
     package internal(set) var skippedAt: LogPosition?
 
-    package init(now: FeedTime, place: UInt64 = 0, key: CallKey? = nil, _ body: Body) {
+    package init(now: FeedTime, item: UInt64 = 0, key: CallKey? = nil, _ body: Body) {
         self.now = now
-        self.place = place
+        self.item = item
         self.key = key
         self.body = body
     }
@@ -61,7 +61,7 @@ extension LogEntry {
         writer.write(byte: key == nil ? LogEntry.keylessForm : LogEntry.keyedForm)
         writer.write(byte: tag.rawValue)
         writer.write(now)
-        writer.write(place)
+        writer.write(item)
         if let key { writer.write(key) }
         switch body {
         case .rules(let text, let version):
@@ -103,7 +103,7 @@ extension LogEntry {
         guard form <= LogEntry.form else { throw .newerForm(form, known: LogEntry.form) }
         guard form > 0, let tag = Tag(rawValue: try reader.byte()) else { throw .malformed("kind") }
         now = try reader.time()
-        place = try reader.unsigned()
+        item = try reader.unsigned()
         key = form == LogEntry.keyedForm ? try reader.callKey() : nil
         switch tag {
         case .rules:

@@ -283,10 +283,10 @@ extension FeedEvent {
     }
 }
 
-/// A line or record that could not become an event. A program gets it once, with its place, and the feed continues.
+/// A line or record that could not become an event. A program gets it once, with its location, and the feed continues.
 public struct FeedRejection: Sendable, Hashable, CustomStringConvertible {
     /// `file:line`, or `file` with the record's position in a format without lines.
-    public let place: String
+    public let location: String
     /// Description of the fault and of what was expected, for people.
     public let reason: String
     /// Topic that the line or record names; `nil` if the topic itself cannot be read.
@@ -297,17 +297,17 @@ public struct FeedRejection: Sendable, Hashable, CustomStringConvertible {
     /// Creates a rejection as a decoder makes it, for tests of what a program does with one.
     ///
     /// - Parameters:
-    ///   - place: `file:line`, or `file` with the record's position.
+    ///   - location: `file:line`, or `file` with the record's position.
     ///   - reason: one line for people.
     ///   - topic: `nil` if the line or record names none.
     ///   - at: `nil` without a plausible time.
-    public init(place: String, reason: String, topic: TopicID? = nil, at: FeedTime? = nil) {
-        self.place = place
+    public init(location: String, reason: String, topic: TopicID? = nil, at: FeedTime? = nil) {
+        self.location = location
         self.reason = reason
         self.topic = topic
         self.at = at
     }
 
-    /// Place and reason in one line.
-    public var description: String { "\(place): \(reason)" }
+    /// Location and reason in one line.
+    public var description: String { "\(location): \(reason)" }
 }

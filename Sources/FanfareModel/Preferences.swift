@@ -16,18 +16,19 @@ public enum AlertMask: UInt8, Sendable, Hashable, CaseIterable {
 public struct Preferences: Sendable, Hashable {
     /// A daily window in which only some alerts, or none, are given. Updates still come, silently.
     ///
-    /// The window is fixed in UTC: the app reports the new offset at daylight-saving changes.
+    /// The window is fixed in UTC: the app reports the new offset at daylight-saving changes. A program gives and gets the window's limits in local
+    /// minutes, and each time with the offset that they are for (`local(utcOffset:)`).
     public struct QuietHours: Sendable, Hashable {
-        /// Start of the window, in minutes since midnight UTC, 0…1439. A window with `from` after `until` spans midnight.
-        public let from: Int
+        /// Start of the window, in minutes since midnight UTC, 0…1439. A window with `utcFrom` after `utcUntil` spans midnight.
+        let utcFrom: Int
         /// End of the window, in minutes since midnight UTC: the first minute that is not quiet.
-        public let until: Int
+        let utcUntil: Int
         /// Alerts that are given in spite of the quiet hours.
         public let breakthrough: AlertMask
 
         static let minutesPerDay = 1440
 
-        /// Creates a window.
+        /// Creates a window. A window with `from` after `until` spans midnight.
         ///
         /// - Parameters:
         ///   - from: first quiet minute, in local minutes since midnight, 0…1439.
@@ -35,7 +36,7 @@ public struct Preferences: Sendable, Hashable {
         ///   - utcOffset: minutes by which local time is ahead of UTC, −720…840; negative in the west.
         ///   - breakthrough: alerts that are given even in quiet hours.
         /// - Returns: `nil` for minutes outside their ranges, and for an empty window (`from` equals `until`).
-        public init?(from: Int, until: Int, utcOffset: Int = 0, breakthrough: AlertMask = .essential) {
+        public init?(from: Int, until: Int, utcOffset: Int, breakthrough: AlertMask = .essential) {
             let day = 0..<QuietHours.minutesPerDay
             guard day.contains(from), day.contains(until), from != until, (-720...840).contains(utcOffset) else {
                 return nil
@@ -55,17 +56,18 @@ public struct Preferences: Sendable, Hashable {
                 let minute = (utc + utcOffset % QuietHours.minutesPerDay) % QuietHours.minutesPerDay
                 return minute < 0 ? minute + QuietHours.minutesPerDay : minute
             }
-            return (local(from), local(until))
+            return (local(utcFrom), local(utcUntil))
         }
 
-        @usableFromInline init(_ from: Int, _ until: Int, _ breakthrough: AlertMask) {
-            self.from = from
-            self.until = until
+        @usableFromInline init(_ utcFrom: Int, _ utcUntil: Int, _ breakthrough: AlertMask) {
+            self.utcFrom = utcFrom
+            self.utcUntil = utcUntil
             self.breakthrough = breakthrough
         }
 
         @usableFromInline func contains(minute: Int) -> Bool {
-            from < until ? (from..<until).contains(minute) : minute >= from || minute < until
+            utcFrom < utcUntil
+                ? (utcFrom..<utcUntil).contains(minute) : minute >= utcFrom || minute < utcUntil
         }
     }
 
@@ -80,8 +82,8 @@ public struct Preferences: Sendable, Hashable {
         if let quietHours {
             word[bits: 2..<4] = UInt32(quietHours.breakthrough.rawValue)
             word[bits: 5..<6] = 1
-            word[bits: 6..<17] = UInt32(quietHours.from)
-            word[bits: 17..<28] = UInt32(quietHours.until)
+            word[bits: 6..<17] = UInt32(quietHours.utcFrom)
+            word[bits: 17..<28] = UInt32(quietHours.utcUntil)
         }
     }
 
@@ -90,7 +92,7 @@ public struct Preferences: Sendable, Hashable {
     /// Is `true` if the phone allows frequent pushes; selects `ActivityLimits.immediate` or `immediateFrequent`.
     @inlinable public var frequentUpdates: Bool { word[bits: 4..<5] != 0 }
 
-    /// Daily window in UTC; `nil` without quiet hours.
+    /// Daily window; `nil` without quiet hours.
     @inlinable public var quietHours: QuietHours? {
         guard word[bits: 5..<6] != 0 else { return nil }
         return QuietHours(Int(word[bits: 6..<17]), Int(word[bits: 17..<28]), mask(in: 2..<4))

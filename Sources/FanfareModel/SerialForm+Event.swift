@@ -69,7 +69,7 @@ extension SerialWriter {
     }
 
     package mutating func write(_ rejection: FeedRejection) {
-        write(rejection.place)
+        write(rejection.location)
         write(rejection.reason)
         write(rejection.topic) { $0.write($1.rawValue) }
         write(rejection.at) { $0.write($1) }
@@ -135,9 +135,9 @@ extension SerialReader {
     }
 
     package mutating func rejection() throws(SerialError) -> FeedRejection {
-        let (place, reason) = (try text(), try text())
+        let (location, reason) = (try text(), try text())
         let topic = try optional { (reader) throws(SerialError) in TopicID(try reader.text()) }
         let at = try optional { (reader) throws(SerialError) in try reader.time() }
-        return FeedRejection(place: place, reason: reason, topic: topic, at: at)
+        return FeedRejection(location: location, reason: reason, topic: topic, at: at)
     }
 }

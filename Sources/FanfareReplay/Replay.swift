@@ -156,7 +156,7 @@ package final class Replay {
         for line in states.lines(with: engine.topics) { write(line) }
     }
 
-    private var now: MonotonicTime { plan.options.clock.monotonic }
+    private var now: MonotonicTime { plan.options.clock.monotonic() }
 
     // MARK: The feed
 

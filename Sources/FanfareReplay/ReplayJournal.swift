@@ -23,14 +23,14 @@ final class ReplayJournal {
 
     /// Reports the line at most once a minute, with the number of equal lines in between.
     func reportOnce(_ line: String) {
-        if let line = reports.admit(line, at: clock.monotonic) { output.report(line) }
+        if let line = reports.admit(line, at: clock.monotonic()) { output.report(line) }
     }
 
     func note(_ record: DecisionRecord) {
         if record.outcome == .rejected {
             // A line that could not be parsed has its place in the reason; an event that was rejected has a topic.
             let line = record.topic.map { "\($0): \(record.reason)" } ?? record.reason
-            for line in rejections.admit(line, at: clock.monotonic) { output.report(line) }
+            for line in rejections.admit(line, at: clock.monotonic()) { output.report(line) }
         }
         write(record, to: output.decision)
     }

@@ -130,7 +130,7 @@ struct LiveLines {
     mutating func end(_ failure: String?) {
         hasEnded = true
         decoder.finish(into: &items)
-        if let failure { items.append(.rejected(FeedRejection(place: "-", reason: failure))) }
+        if let failure { items.append(.rejected(FeedRejection(location: "-", reason: failure))) }
     }
 
     /// Ends the lines on request.

@@ -27,8 +27,8 @@ final class ReplayStore {
     /// Checkpoints of a live feed's log, once it has been read; `nil` for files, whose items are compared with the log from the first one on.
     private(set) var checkpoints: (queue: CheckpointQueue, writer: Checkpointer)?
     private let loop: Loop
-    /// Place of the last item taken from a recorded feed.
-    private var place: UInt64 = 0
+    /// Number of the last item taken from a recorded feed, from 1.
+    private var item: UInt64 = 0
     fileprivate(set) var recalled = 0
 
     /// - Parameter log: a log that this object alone uses from here on.
@@ -112,16 +112,16 @@ final class ReplayStore {
     fileprivate func follow(
         _ entry: LogEntry, at position: LogPosition, in source: inout any ReplaySource
     ) throws(LogError) {
-        guard entry.place > 0 else {
+        guard entry.item > 0 else {
             guard !isLive, entry.isOfFeed else { return }
             throw ReplayStore.notOfFiles
         }
-        while place < entry.place, let (_, item) = source.peek() {
+        while item < entry.item, let (_, next) = source.peek() {
             source.advance()
-            place += 1
-            guard place == entry.place else { continue }
+            item += 1
+            guard item == entry.item else { continue }
             if entry.skippedAt != nil { return }
-            switch (item, entry.body) {
+            switch (next, entry.body) {
             case (.event(let event), .event(let logged, _)) where event == logged: return
             case (.rejected(let rejection), .rejection(let logged)) where rejection == logged: return
             default: break
@@ -129,19 +129,19 @@ final class ReplayStore {
             break
         }
         throw LogError(
-            "item \(entry.place) of the feed is not the one that the store has as entry \(position); give the feed that the "
+            "item \(entry.item) of the feed is not the one that the store has as entry \(position); give the feed that the "
                 + "store was written from, or a new folder")
     }
 
     // MARK: - Appending
 
     /// Returns the entry of an item that has just been taken from the source; `nil` for a notice, which changes nothing.
-    func entry(of item: FeedItem, now: FeedTime, wall: FeedTime?) -> LogEntry? {
-        place += 1
-        let place = isLive ? 0 : place
-        return switch item {
-        case .event(let event): LogEntry(now: now, place: place, .event(event, wall: wall))
-        case .rejected(let rejection): LogEntry(now: now, place: place, .rejection(rejection))
+    func entry(of next: FeedItem, now: FeedTime, wall: FeedTime?) -> LogEntry? {
+        item += 1
+        let item = isLive ? 0 : item
+        return switch next {
+        case .event(let event): LogEntry(now: now, item: item, .event(event, wall: wall))
+        case .rejected(let rejection): LogEntry(now: now, item: item, .rejection(rejection))
         case .noticed: nil
         }
     }

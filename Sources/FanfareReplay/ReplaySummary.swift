@@ -41,7 +41,7 @@ package struct ReplaySummary: Sendable {
     /// Is `true` if the replay was interrupted or gave up its transport.
     package var interrupted = false
     /// Activities that lack their newest state, because it is pending or was refused for good.
-    package var undelivered: Int { counts.owed + counts.refused }
+    package var undelivered: Int { counts.owed + counts.refusedStates }
 
     /// Longest time in seconds for which an activity lacked a publication or something newer.
     package var oldestUndelivered: Double {
@@ -51,7 +51,7 @@ package struct ReplaySummary: Sendable {
 
     /// Is `true` if everything was delivered, and neither this run nor an earlier run of the store rejected or refused anything.
     package var isClean: Bool {
-        !interrupted && undelivered == 0 && counts.pushes.failed == 0 && decisions.outcomes[.rejected, default: 0] == 0
+        !interrupted && undelivered == 0 && counts.pushes.refused == 0 && decisions.outcomes[.rejected, default: 0] == 0
             && recall.rejections == 0 && fates.notEnded == 0 && fates.refused.isEmpty
     }
 

@@ -58,7 +58,8 @@ package struct Population: Sendable {
         let preferences = Preferences(
             alerts: isSilenced ? .none : isStrict ? .essential : .all,
             quietHours: isQuiet
-                ? .init(from: begin, until: (begin + Population.quietMinutes) % Population.minutesPerDay) : nil,
+                ? .init(from: begin, until: (begin + Population.quietMinutes) % Population.minutesPerDay, utcOffset: 0)
+                : nil,
             frequentUpdates: random.chance(options.frequentShare))
         return preferences == Preferences() ? nil : preferences
     }

@@ -33,7 +33,7 @@ extension PushCounts {
     var answers: [Count] {
         [
             Count("accepted", accepted), Count("dead", dead), Count("held", held), Count("throttled", throttled),
-            Count("failed", failed), Count("uncertain", uncertain), Count("notProcessed", notProcessed),
+            Count("failed", refused), Count("uncertain", uncertain), Count("notProcessed", notProcessed),
         ].filter { $0.count > 0 }
     }
 }

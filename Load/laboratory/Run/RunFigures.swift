@@ -151,7 +151,7 @@ struct RunFigures {
         return [
             ("sent", after.sent - before.sent), ("accepted", after.accepted - before.accepted),
             ("dead", after.dead - before.dead), ("held", after.held - before.held),
-            ("throttled", after.throttled - before.throttled), ("failed", after.failed - before.failed),
+            ("throttled", after.throttled - before.throttled), ("failed", after.refused - before.refused),
             ("uncertain", after.uncertain - before.uncertain),
             ("notProcessed", after.notProcessed - before.notProcessed),
             ("conserved", after.downgradedToLowPriority - before.downgradedToLowPriority),

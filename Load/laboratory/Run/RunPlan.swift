@@ -63,8 +63,9 @@ struct RunPlan {
         let at = (scenario.warmUp + step.at).wholeNanoseconds
         let by = step.by.milliseconds
         return ClockSource(
-            wallMilliseconds: {
-                Clock.wallMilliseconds() + (Clock.monotonicNanoseconds() >= start.moment + at ? by : 0)
-            }, monotonicNanoseconds: Clock.monotonicNanoseconds)
+            wall: {
+                let isSet = Clock.monotonicNanoseconds() >= start.moment + at
+                return FeedTime(milliseconds: Clock.wallMilliseconds() + (isSet ? by : 0))
+            }, monotonic: ClockSource.system.monotonic)
     }
 }

@@ -148,7 +148,7 @@ final class RunRecorder {
         }
         self.look(look)
         after = (total(look.counts), reading())
-        missing = look.counts.owed + look.counts.refused
+        missing = look.counts.owed + look.counts.refusedStates
         let elapsed = look.now - measuredFrom
         if before != nil, elapsed > Int64(intervals.count) * 1_000_000_000 {
             append(look, seconds: Double(elapsed) / 1e9)

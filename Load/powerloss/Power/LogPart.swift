@@ -55,7 +55,7 @@ final class LogPart: Part {
     private static func entry(_ position: LogPosition) -> LogEntry {
         let bytes = position.isMultiple(of: 23) ? 5000 + Int(position % 50) * 1000 : 40 + Int(position % 300)
         return LogEntry(
-            now: FeedTime(milliseconds: Int64(position)), place: position,
+            now: FeedTime(milliseconds: Int64(position)), item: position,
             .rules(position.text(bytes: bytes), decisionVersion: position))
     }
 

@@ -89,6 +89,6 @@ extension Engine {
 
     /// Returns the call of a subscriber at this moment.
     private func call(of subscriber: SubscriberID) -> PeopleCall {
-        PeopleCall(subscriber: subscriber, firstApp: core.apps.first, now: core.clock.wall)
+        PeopleCall(subscriber: subscriber, firstApp: core.apps.first, now: core.clock.wall())
     }
 }

@@ -9,7 +9,7 @@ extension Engine {
     /// operator's pause holds back.
     ///
     /// - Returns: `true` if every activity has these changes. `false` if the time is over, the task is cancelled or the engine stops first, or if
-    ///   nothing more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
+    ///   nothing more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refusedStates`).
     public func settle(within timeout: Duration) async -> Bool {
         let until = core.time(in: timeout)
         let reply = Reply<Settlement>()

@@ -46,10 +46,10 @@ final class EngineDriver: EngineCoreDelegate {
             if let opened {
                 let rules = LogRules(options.rules, program: options.store?.decisionVersion ?? 0)
                 try opened.recall(
-                    into: core, under: options.rules, rules, wall: { options.clock.wall },
+                    into: core, under: options.rules, rules, wall: { options.clock.wall() },
                     report: { early.reports.say($0) })
                 loading = CardLoading(after: opened.earlier)
-                began = clock.monotonic
+                began = clock.monotonic()
                 cards = opened.cards
                 store = try EngineStore(opened, core, rules, options, waitingMax: inbox.capacity, loop: loop)
             }
@@ -165,7 +165,7 @@ final class EngineDriver: EngineCoreDelegate {
         // A disk that does not answer blocks its own thread, and nothing else.
         store?.close(within: .seconds(1), checkpoint: .seconds(max(1, Int(turn.timeLeft / .seconds(1)))))
         let counts = core.counts
-        return ShutdownReport(owed: counts.owed, refused: counts.refused, unstored: store?.intake.lost ?? 0)
+        return ShutdownReport(owed: counts.owed, refused: counts.refusedStates, unstored: store?.intake.lost ?? 0)
     }
 
     private func work() {

@@ -20,7 +20,7 @@ struct EngineStore {
         _ opened: OpenedStore, _ core: EngineCore, _ rules: LogRules, _ options: EngineOptions, waitingMax: Int,
         loop: Loop
     ) throws {
-        let (log, cards, earlier, wall) = (opened.log, opened.cards, opened.earlier, options.clock.wall)
+        let (log, cards, earlier, wall) = (opened.log, opened.cards, opened.earlier, options.clock.wall())
         serials = cards.register.nextSerial
         let commits = try CommitQueue(log, loop: loop)
         self.commits = commits

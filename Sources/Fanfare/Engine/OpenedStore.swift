@@ -22,8 +22,8 @@ struct OpenedStore {
         var read: (any ClaimStore)?
         earlier = try EarlierProcess(log) { read = try choice.openClaims(into: &$0, report: report) }
         guard let claims = read else { preconditionFailure("an earlier process was read without its claims") }
-        let bounds = OpenedStore.reserveStamps(in: claims, at: options.clock.wall, report: report)
-        stamps = StampCeiling(bounds, at: options.clock.monotonic)
+        let bounds = OpenedStore.reserveStamps(in: claims, at: options.clock.wall(), report: report)
+        stamps = StampCeiling(bounds, at: options.clock.monotonic())
         self.log = log
         self.claims = claims
     }

@@ -91,7 +91,7 @@ struct RunningCore: Sendable {
     static func bounded(_ timeout: Duration) -> Duration { max(.zero, min(timeout, longest)) }
 
     /// Returns the time at which `timeout` is over.
-    func time(in timeout: Duration) -> MonotonicTime { clock.monotonic + RunningCore.bounded(timeout) }
+    func time(in timeout: Duration) -> MonotonicTime { clock.monotonic() + RunningCore.bounded(timeout) }
 
     /// Closes the inbox, and makes the core end its work within the time.
     func stop(within timeout: Duration) {

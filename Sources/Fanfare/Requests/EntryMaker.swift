@@ -16,7 +16,7 @@ final class EntryMaker {
     /// Greatest size of an event, far above a feed's line and below the log's limit: an event that the log refused would hold up all later entries.
     static let eventSizeMax = ByteCount.mebibytes(16)
     /// Characters of an event's name in a rejection.
-    private static let placeMax = 200
+    private static let locationMax = 200
 
     /// - Parameter inbox: the requests come from its mailbox, where the last one that was taken has its number.
     init(_ intake: Intake, _ inbox: Inbox, _ keyed: KeyedCalls) {
@@ -96,10 +96,10 @@ final class EntryMaker {
     /// Returns an event's entry; its rejection if no log reads it back or takes it. No feed reader accepts such an event either.
     private func entry(of event: FeedEvent, under key: CallKey?, _ now: FeedTime, wall: FeedTime?) -> LogEntry {
         func rejected(_ reason: String) -> LogEntry {
-            let place = String("event \(event.id ?? event.kind)".prefix(EntryMaker.placeMax))
+            let location = String("event \(event.id ?? event.kind)".prefix(EntryMaker.locationMax))
             return LogEntry(
                 now: now, key: key,
-                .rejection(FeedRejection(place: place, reason: reason, topic: event.topic, at: event.at)))
+                .rejection(FeedRejection(location: location, reason: reason, topic: event.topic, at: event.at)))
         }
         guard event.isNested(within: LogEntry.depthMax) else {
             return rejected("its values are nested more than \(LogEntry.depthMax) deep")

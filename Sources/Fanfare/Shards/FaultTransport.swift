@@ -54,7 +54,7 @@ final class FaultTransport: Transport {
     private func outcome() -> DeliveryOutcome {
         switch random.next() % 256 {
         case 0..<16: .notProcessed
-        case 16..<24: .unknown
+        case 16..<24: .uncertain
         case 24..<28: .throttled
         case 28..<30: .deadToken
         default: .accepted

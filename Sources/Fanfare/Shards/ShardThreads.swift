@@ -56,7 +56,7 @@ final class ShardThreads {
                         try ShardThread(load, options, makeTransport: makeTransport, core: core))
                 }
             }
-            let now = options.clock.wall
+            let now = options.clock.wall()
             if !loadsLater {
                 let faults = try subscribers?.distribute(to: queues, apps: apps, limits: topicLimits, now: now)
                 for line in faults?.lines ?? [] { report(line) }

@@ -4,7 +4,9 @@ public import FanfareModel
 extension ClockSource {
     /// The system's clocks. Each engine collects its own evidence about them, so every call returns a new source.
     public static var system: ClockSource {
-        ClockSource(wallMilliseconds: Clock.wallMilliseconds, monotonicNanoseconds: Clock.monotonicNanoseconds)
+        ClockSource(
+            wall: { FeedTime(milliseconds: Clock.wallMilliseconds()) },
+            monotonic: { MonotonicTime(nanoseconds: Clock.monotonicNanoseconds()) })
     }
 }
 
@@ -17,15 +19,15 @@ package final class ThreadClock {
 
     package init(_ source: ClockSource) {
         self.source = source
-        let now = source.monotonic
-        estimate = WallEstimate(wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: now.nanoseconds)
+        let now = source.monotonic()
+        estimate = WallEstimate(wallMilliseconds: source.wall().milliseconds, monotonicNanoseconds: now.nanoseconds)
         assumedAt = now + WallTrust.patience
     }
 
     package func now() -> Moment {
         let proof = source.proof.origin
         var moment = estimate.read(
-            wallMilliseconds: source.wallMilliseconds(), monotonicNanoseconds: source.monotonicNanoseconds(),
+            wallMilliseconds: source.wall().milliseconds, monotonicNanoseconds: source.monotonic().nanoseconds,
             provenOrigin: proof)
         moment.stamps = source.stamps.bounds(at: moment.monotonic)
         if proof != nil {

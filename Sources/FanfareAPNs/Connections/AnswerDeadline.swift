@@ -20,15 +20,15 @@ struct AnswerDeadline {
     mutating func begin(at now: MonotonicTime) { next = now + usual }
 
     /// Notes the time of the oldest request that is left; `nil` if none is.
-    mutating func renew(oldest: MonotonicTime?, _ pace: RoundTrip, at now: MonotonicTime) {
+    mutating func renew(oldest: MonotonicTime?, _ response: RoundTrip, at now: MonotonicTime) {
         guard let oldest else { return next = .never }
-        let latest = queueEnds(pace, at: now) ?? .never
-        next = min(oldest + patience(pace, at: now), latest)
+        let latest = queueEnds(response, at: now) ?? .never
+        next = min(oldest + patience(response, at: now), latest)
     }
 
     /// Returns the time limit of an answer.
-    func patience(_ pace: RoundTrip, at now: MonotonicTime) -> Duration {
-        guard queueEnds(pace, at: now) != nil, let least = pace.least else { return usual }
+    func patience(_ response: RoundTrip, at now: MonotonicTime) -> Duration {
+        guard queueEnds(response, at: now) != nil, let least = response.least else { return usual }
         return AnswerDeadline.patience(usual: usual, least: least)
     }
 
@@ -40,8 +40,9 @@ struct AnswerDeadline {
     }
 
     /// Returns the time until which the last answer shows that others will come, or `nil`: a connection that falls silent has no queue.
-    private func queueEnds(_ pace: RoundTrip, at now: MonotonicTime) -> MonotonicTime? {
-        guard let notedAt = pace.notedAt, let least = pace.least, least > usual / AnswerDeadline.queueFactor else {
+    private func queueEnds(_ response: RoundTrip, at now: MonotonicTime) -> MonotonicTime? {
+        guard let notedAt = response.notedAt, let least = response.least, least > usual / AnswerDeadline.queueFactor
+        else {
             return nil
         }
         let end = notedAt + usual / 2

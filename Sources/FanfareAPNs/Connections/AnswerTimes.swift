@@ -5,9 +5,9 @@ struct AnswerTimes {
     /// Answers to PINGs that came while the pool had room: the distance. No push delays them, neither ours nor those in the peer's queue.
     /// The memory holds at least two of them, so that one pause of this machine is no distance.
     private(set) var roundTrip: RoundTrip
-    /// Answers to pushes of the last moments, including all queues.
-    private(set) var pace = RoundTrip(memory: .seconds(1))
-    /// Answers to pushes that were alone on the connection: the distance and the peer's own work, without a queue of ours.
+    /// Response times: answers to pushes of the last moments, with the waits in all queues.
+    private(set) var response = RoundTrip(memory: .seconds(1))
+    /// Service times: answers to pushes that were alone on the connection, so the distance and the peer's own work, without a queue of ours.
     private(set) var service = RoundTrip(memory: .seconds(10))
     /// The answers' times compared with those of the other connections.
     private(set) var slowness = Slowness()
@@ -37,15 +37,17 @@ struct AnswerTimes {
     }
 
     /// Notes the quickest of the answers to pushes that were read together.
-    mutating func noteAnswers(after time: Duration, at now: MonotonicTime) { pace.note(time, at: now) }
+    mutating func noteAnswers(after time: Duration, at now: MonotonicTime) { response.note(time, at: now) }
 
     /// Compares the answers with those of the other connections.
     ///
     /// - Parameter median: answer time of the connection in the middle; `nil` if too few are known.
-    mutating func compare(to median: Duration?, at now: MonotonicTime) { slowness.compare(pace, to: median, at: now) }
+    mutating func compare(to median: Duration?, at now: MonotonicTime) {
+        slowness.compare(response, to: median, at: now)
+    }
 
     /// - Parameter limit: time above which answers are slow; `nil` if too few connections are known.
-    mutating func judge(limit: Duration?, at now: MonotonicTime) { slowness.judge(pace, limit: limit, at: now) }
+    mutating func judge(limit: Duration?, at now: MonotonicTime) { slowness.judge(response, limit: limit, at: now) }
 
     /// - Parameter isClear: `true` if no more requests were in flight than TCP sends at once, and no bytes waited.
     mutating func notePing(isClear: Bool, at now: MonotonicTime) {
@@ -68,6 +70,6 @@ struct AnswerTimes {
     /// Describes a PONG that is awaited without a PING, or a contradiction in the measurements; `nil` if there is none. For tests.
     func violation() -> String? {
         guard lastPing != nil || !awaitsPong && roundTrip.least == nil else { return "no PING, and a PONG" }
-        return roundTrip.violation() ?? pace.violation() ?? service.violation() ?? slowness.violation()
+        return roundTrip.violation() ?? response.violation() ?? service.violation() ?? slowness.violation()
     }
 }

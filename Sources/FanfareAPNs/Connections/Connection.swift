@@ -314,7 +314,7 @@ final class Connection: PooledConnection {
 
     /// Records an answer, which shows that APNs knows our JWT and that answers arrive. A connection starts with one request, as APNs
     /// requires with token authentication (spec §10). The first answer makes it as wide as TCP's window is by then, and each further
-    /// answer widens it by one: so both double with each round trip, and a connection that breaks at once leaves few outcomes unknown.
+    /// answer widens it by one: so both double with each round trip, and a connection that breaks at once leaves few outcomes uncertain.
     func didSucceed() {
         let most = streamLimitMost
         if session.streamLimit < most {
@@ -325,7 +325,7 @@ final class Connection: PooledConnection {
         if record.hasJustSucceeded { owner.succeeded(self) }
     }
 
-    /// Records a request whose outcome is unknown; its alert, if any, is not sent again. A connection in doubt therefore
+    /// Records a request whose outcome is uncertain; its alert, if any, is not sent again. A connection in doubt therefore
     /// risks one outcome at a time, however wide it was.
     func lost(_ request: SentRequest, _ evidence: FailureEvidence, isOverdue: Bool) {
         if isOverdue { record.noteOverdue(sentAt: request.sentAt, evidence) }
@@ -367,11 +367,11 @@ final class Connection: PooledConnection {
         case .open, .draining:
             if phase == .open, now >= patience.allowance.noneEnds { return owner.allowsNothing(self, at: moment) }
             if now >= patience.silence.ends(isBusy: inFlight > 0) { return endSilence(at: moment) }
-            let overdue = now - patience.answers.patience(times.pace, at: now)
+            let overdue = now - patience.answers.patience(times.response, at: now)
             for tag in requests.sent(until: overdue) { session.cancel(tag: tag) }
             takeEvents(at: moment)
             flush()
-            patience.answers.renew(oldest: requests.oldest, times.pace, at: now)
+            patience.answers.renew(oldest: requests.oldest, times.response, at: now)
         case .leaving: end(.drained, at: moment)
         case .ended: break
         }
@@ -513,7 +513,7 @@ protocol ConnectionOwner: DialingPool {
     /// Handles a stream that was reset, by the peer or by the connection after a timeout.
     func reset(_ request: SentRequest, _ code: ErrorCode, on connection: Connection, at moment: Moment)
     func notProcessed(_ request: SentRequest)
-    /// Handles a request whose outcome is unknown.
+    /// Handles a request whose outcome is uncertain.
     func lost(_ request: SentRequest)
 
     /// Handles a good answer on a connection that was in doubt.

@@ -27,10 +27,10 @@ struct Slowness {
     /// Minimum difference between a slow connection's answers and those of the others.
     private static let slowMargin = Duration.milliseconds(20)
 
-    /// Returns the median of the connections' paces; `nil` if there are too few to tell. The quicker one of two
+    /// Returns the median of the connections' response times; `nil` if there are too few to tell. The quicker one of two
     /// connections shows what the other could be.
-    static func middle(of paces: [Duration]) -> Duration? {
-        paces.count > 1 ? paces.sorted()[(paces.count - 1) / 2] : nil
+    static func middle(of responses: [Duration]) -> Duration? {
+        responses.count > 1 ? responses.sorted()[(responses.count - 1) / 2] : nil
     }
 
     /// Returns the time above which an answer is slow.
@@ -38,9 +38,9 @@ struct Slowness {
 
     /// Updates `lag`.
     ///
-    /// - Parameter middle: median of the connections' paces; `nil` if there are too few to tell.
-    mutating func compare(_ pace: RoundTrip, to middle: Duration?, at now: MonotonicTime) {
-        guard let middle, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
+    /// - Parameter middle: median of the connections' response times; `nil` if there are too few to tell.
+    mutating func compare(_ response: RoundTrip, to middle: Duration?, at now: MonotonicTime) {
+        guard let middle, let least = response.least, let noted = response.notedAt, now - noted < Slowness.memory else {
             return
         }
         let (time, usual) = (max(least, Slowness.significantTime), max(middle, Slowness.significantTime))
@@ -51,10 +51,10 @@ struct Slowness {
     /// Updates `isSlow`.
     ///
     /// - Parameters:
-    ///   - pace: times of the connection's last answers.
+    ///   - response: times of the connection's last answers.
     ///   - limit: time above which an answer is slow; `nil` if there are too few other connections to tell.
-    mutating func judge(_ pace: RoundTrip, limit: Duration?, at now: MonotonicTime) {
-        guard let limit, let least = pace.least, let noted = pace.notedAt, now - noted < Slowness.memory else {
+    mutating func judge(_ response: RoundTrip, limit: Duration?, at now: MonotonicTime) {
+        guard let limit, let least = response.least, let noted = response.notedAt, now - noted < Slowness.memory else {
             return isSlow = false
         }
         isSlow = least > limit

@@ -8,7 +8,7 @@ package import FanfareModel
 /// The pool pulls work from its source when a connection has room, never because work is waiting. It returns each delivery
 /// as exactly one completion, and all completions of a read together. It waits out every failure: connections return with
 /// growing waits, and `PullGate` stops the pulls while APNs is in trouble or we are misconfigured. The pool sends nothing
-/// twice: the source decides what follows an unknown outcome.
+/// twice: the source decides what follows an uncertain outcome.
 ///
 /// The pool connects parts that know nothing of each other in layers, and calls its connections, which call it back.
 ///

@@ -463,10 +463,10 @@ final class ConnectionSet<Member: PooledConnection> {
     /// Compares the times that the open connections' answers take.
     ///
     /// - Returns: the connections that stay slow.
-    func judgePaces(at now: MonotonicTime) -> [Member] {
+    func judgeResponses(at now: MonotonicTime) -> [Member] {
         let open = openMembers
-        let known = open.filter { $0.times.pace.notedAt.map { now - $0 < Slowness.memory } ?? false }
-        let middle = Slowness.middle(of: known.compactMap { $0.times.pace.least })
+        let known = open.filter { $0.times.response.notedAt.map { now - $0 < Slowness.memory } ?? false }
+        let middle = Slowness.middle(of: known.compactMap { $0.times.response.least })
         let limit = middle.map { Slowness.limit(beside: $0) }
         for connection in open {
             connection.times.compare(to: middle, at: now)

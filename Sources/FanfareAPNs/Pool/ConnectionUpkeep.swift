@@ -243,7 +243,7 @@ final class ConnectionUpkeep {
     ///   - bodySize: usual size of a body.
     func review(_ work: PoolSizing.Work, demand: Int, bodySize: ByteCount, at moment: Moment) {
         let now = moment.monotonic
-        for connection in connections.judgePaces(at: now) {
+        for connection in connections.judgeResponses(at: now) {
             guard replaceLater(connection, at: now) else { continue }
             reporter.report(
                 "\(configuration.endpoint) answers far more slowly on a connection than on others; it is replaced",

@@ -44,7 +44,7 @@ final class PoolAnswers {
 
     func notProcessed(_ request: SentRequest) { finish(request, .notProcessed) }
 
-    func lost(_ request: SentRequest) { finish(request, .unknown) }
+    func lost(_ request: SentRequest) { finish(request, .uncertain) }
 
     /// Handles a stream that was reset, by the peer or by us after a timeout. Only the activity itself waits if its stream
     /// is refused again.

@@ -133,7 +133,7 @@ final class PoolSizing {
         guard span >= PoolSizing.interval else { return 0 }
         var figures = load.figures
         figures.limit = limit(seen, in: span, at: now)
-        if figures.limit != .nothing { figures.held[figures.limit, default: .zero] += span }
+        if figures.limit != .nothing { figures.limitTimes[figures.limit, default: .zero] += span }
         let rate = Double(seen.work.taken - load.before.taken) / (span / Duration.seconds(1))
         load = Load(since: now, before: seen.work, hadRoom: false, figures: figures)
         // The rate says nothing while connections still widen.

@@ -3,7 +3,7 @@ package import FanfareModel
 
 /// Counts of a pool's work since it was made. A value, to read, to add up over shards and to show.
 package struct TransportStatistics: Sendable, Equatable {
-    /// Pushes written to a connection. Each is accepted, dead, throttled, not processed, failed, uncertain, or still in flight.
+    /// Pushes written to a connection. Each is accepted, dead, throttled, not processed, refused, uncertain, or still in flight.
     package var sent: UInt64 = 0
     package var accepted: UInt64 = 0
     /// Pushes whose tokens are dead: 410, `BadDeviceToken`, `DeviceTokenNotForTopic`.
@@ -14,7 +14,7 @@ package struct TransportStatistics: Sendable, Equatable {
     /// their activities get the newest state again.
     package var notProcessed: UInt64 = 0
     /// Pushes that were refused for good, because of a bug of ours.
-    package var failed: UInt64 = 0
+    package var refused: UInt64 = 0
     /// Pushes whose answer has not come and never will.
     package var uncertain: UInt64 = 0
 
@@ -48,7 +48,7 @@ package struct TransportStatistics: Sendable, Equatable {
     package init() {}
 
     /// Sum of the outcomes; `sent` minus this is in flight.
-    package var answered: UInt64 { accepted + dead + throttled + notProcessed + failed + uncertain }
+    package var answered: UInt64 { accepted + dead + throttled + notProcessed + refused + uncertain }
 
     /// Counts the outcome of a push that was sent.
     @inline(__always) mutating func note(_ outcome: DeliveryOutcome) {
@@ -57,8 +57,8 @@ package struct TransportStatistics: Sendable, Equatable {
         case .deadToken: dead += 1
         case .throttled: throttled += 1
         case .serviceError, .notProcessed: notProcessed += 1
-        case .refused: failed += 1
-        case .unknown: uncertain += 1
+        case .refused: refused += 1
+        case .uncertain: uncertain += 1
         }
     }
 
@@ -77,7 +77,7 @@ package struct TransportStatistics: Sendable, Equatable {
         sum.dead += other.dead
         sum.throttled += other.throttled
         sum.notProcessed += other.notProcessed
-        sum.failed += other.failed
+        sum.refused += other.refused
         sum.uncertain += other.uncertain
         sum.unencodable += other.unencodable
         sum.sentSize += other.sentSize

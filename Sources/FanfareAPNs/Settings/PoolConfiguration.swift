@@ -12,7 +12,7 @@ package struct PoolConfiguration: Sendable {
     package var reach: Duration = .seconds(2)
     /// Connections of the app on this host, common to its pools. They share the peer, so connections that it ends in all of them return together.
     package var quota = ConnectionQuota()
-    /// Time after which a request's outcome is unknown and its activity is free again.
+    /// Time after which a request's outcome is uncertain and its activity is free again.
     package var requestTimeout: Duration = .seconds(10)
     /// Time limit of a name look-up, and also of connecting, from an address to the first SETTINGS.
     package var connectTimeout: Duration = .seconds(10)

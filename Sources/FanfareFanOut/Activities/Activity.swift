@@ -46,7 +46,7 @@ struct Activity {
         let rawValue: UInt8
         /// A push is in flight. There is one at a time; its completion clears the flag.
         static let inFlight = Flags(rawValue: 1)
-        /// A push is pending although `delivered` is the newest version: a joiner's first one, or a repeat after an unknown outcome.
+        /// A push is pending although `delivered` is the newest version: a joiner's first one, or a repeat after an uncertain outcome.
         static let needsPush = Flags(rawValue: 2)
         /// The activity backs off, or is held by the dead-token guard; nothing is sent before it is released.
         static let suspended = Flags(rawValue: 4)

@@ -10,7 +10,7 @@ struct PendingStart {
         case suspended
         /// The start waits until the store has its claim.
         case claiming
-        /// The start is in flight, was accepted, or has an unknown outcome: it is never sent again (rule L7).
+        /// The start is in flight, was accepted, or has an uncertain outcome: it is never sent again (rule L7).
         case sent
     }
 

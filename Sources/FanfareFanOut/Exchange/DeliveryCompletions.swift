@@ -120,7 +120,7 @@ final class DeliveryCompletions {
             return .accepted
         case .refused:
             giveUp(slot, as: activity, at: moment)
-            return .failed
+            return .refused
         case .deadToken where activity.flags.contains(.rotated), .throttled where activity.flags.contains(.rotated),
             .serviceError where activity.flags.contains(.rotated):
             // The token was replaced while this push was in flight: the activity goes on under the new one.
@@ -141,7 +141,7 @@ final class DeliveryCompletions {
             retries.service.noteTrouble()
             retries.backOff(slot, at: moment)
             return .notProcessed
-        case .unknown:
+        case .uncertain:
             missedAlerts.countUnanswered(activity.sendingAlert)
             // The push may have arrived: the state is sent again, the alert is not.
             if activity.sending != 0 {

@@ -1,6 +1,6 @@
 /// The outcome of a push as the figures have it: it depends also on what the shard does about an answer.
 enum CountedOutcome {
-    case accepted, dead, held, throttled, failed, uncertain, notProcessed
+    case accepted, dead, held, throttled, refused, uncertain, notProcessed
 }
 
 extension PushCounts {
@@ -11,7 +11,7 @@ extension PushCounts {
         case .dead: dead += 1
         case .held: held += 1
         case .throttled: throttled += 1
-        case .failed: failed += 1
+        case .refused: refused += 1
         case .uncertain: uncertain += 1
         case .notProcessed: notProcessed += 1
         }

@@ -11,7 +11,7 @@ public struct PushCounts: Sendable, Equatable {
     /// Pushes that the service refused for the time being, for example with 429; the activities get the newest state later.
     public var throttled: Int
     /// Pushes refused for good, which indicates a bug of Fanfare; their activities lack the content until they get a newer state.
-    public var failed: Int
+    public var refused: Int
     /// Pushes without an answer. The engine sends the state again, but neither an alert nor a start.
     public var uncertain: Int
     /// Pushes that APNs has certainly not processed; the engine sends them again.
@@ -27,7 +27,7 @@ extension PushCounts {
     /// Creates counts of zero.
     public init() {
         self.init(
-            sent: 0, accepted: 0, dead: 0, held: 0, throttled: 0, failed: 0, uncertain: 0, notProcessed: 0,
+            sent: 0, accepted: 0, dead: 0, held: 0, throttled: 0, refused: 0, uncertain: 0, notProcessed: 0,
             downgradedToLowPriority: 0)
     }
 
@@ -35,7 +35,7 @@ extension PushCounts {
         func sum(_ count: (PushCounts) -> Int) -> Int { count(a) + count(b) }
         return PushCounts(
             sent: sum(\.sent), accepted: sum(\.accepted), dead: sum(\.dead), held: sum(\.held),
-            throttled: sum(\.throttled), failed: sum(\.failed), uncertain: sum(\.uncertain),
+            throttled: sum(\.throttled), refused: sum(\.refused), uncertain: sum(\.uncertain),
             notProcessed: sum(\.notProcessed),
             downgradedToLowPriority: sum(\.downgradedToLowPriority))
     }

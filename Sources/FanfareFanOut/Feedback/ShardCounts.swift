@@ -14,7 +14,7 @@ public struct ShardCounts: Sendable, Equatable {
     /// that lacks news of several topics may count once for each of them.
     public var owed: Int
     /// Number of activities whose newest state APNs refused for good: they show an older state until a newer one is sent.
-    public var refused: Int
+    public var refusedStates: Int
     /// Figures of the shard's transport; all zero if it has no connections.
     public var transport: TransportFigures
 }
@@ -27,8 +27,7 @@ extension ShardCounts {
     public init() {
         self.init(
             pushes: PushCounts(), alerts: AlertCounts(), activities: 0, lineups: LineupCounts(), tokenless: 0, owed: 0,
-            refused: 0,
-            transport: TransportFigures())
+            refusedStates: 0, transport: TransportFigures())
     }
 
     package static func + (a: ShardCounts, b: ShardCounts) -> ShardCounts {
@@ -36,6 +35,6 @@ extension ShardCounts {
         return ShardCounts(
             pushes: a.pushes + b.pushes, alerts: a.alerts + b.alerts, activities: sum(\.activities),
             lineups: a.lineups + b.lineups, tokenless: sum(\.tokenless), owed: sum(\.owed),
-            refused: sum(\.refused), transport: a.transport + b.transport)
+            refusedStates: sum(\.refusedStates), transport: a.transport + b.transport)
     }
 }

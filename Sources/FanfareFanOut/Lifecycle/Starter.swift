@@ -211,12 +211,12 @@ final class Starter {
             retries.noteAnswers(1, dead: 0)
             membership.store[slot].failures = FailureStreak()
             return .accepted  // only the token shows that the card exists
-        case .unknown:
+        case .uncertain:
             noteArrival(of: slot)
             return .uncertain
         case .refused:
             lifecycle.fail(slot, .refused, at: moment)
-            return .failed
+            return .refused
         case .deadToken:
             if retries.quarantineDeadToken(of: slot, as: activity, at: moment) {
                 lifecycle.starts.postpone(slot)

@@ -23,7 +23,7 @@ final class MissedAlerts {
         switch outcome {
         case .accepted: (counted, noted) = (silenced ?? .accepted, silenced ?? .accepted)
         case .refused: (counted, noted) = (silenced ?? .refused, .refused)
-        case .unknown: (counted, noted) = (nil, silenced ?? .uncertain)
+        case .uncertain: (counted, noted) = (nil, silenced ?? .uncertain)
         case .deadToken, .throttled, .serviceError, .notProcessed: return  // the push was no attempt
         }
         guard activity.sending != 0 else { return }
@@ -91,9 +91,9 @@ final class MissedAlerts {
         _ outcome: DeliveryOutcome, carryingAlerts slot: ActivitySlot, as activity: Activity, at moment: Moment
     ) {
         switch outcome {
-        case .accepted, .refused, .unknown:
+        case .accepted, .refused, .uncertain:
             if activity.sending != 0 {
-                if outcome != .unknown {
+                if outcome != .uncertain {
                     let settled = pending(slot, of: membership.awake(activity.audience))
                         .prefix { $0.version <= activity.sending }
                     let lead = activity.sendingAlert.isNone ? nil : settled.selection(at: moment)?.lead
@@ -106,11 +106,11 @@ final class MissedAlerts {
                 membership.carriedAlerts.remove(slot)
             } else {
                 let settled = membership.carriedAlerts.takeInFlight(of: slot)[...]
-                if outcome != .unknown {
+                if outcome != .uncertain {
                     AlertClassifier(settled, led: settled.selection(at: moment)?.lead, at: moment)
                         .count(
                             outcome: outcome == .accepted ? .accepted : .refused, activities: 1, in: &counts)
-                } else if outcome == .unknown, !settled.isEmpty {
+                } else if outcome == .uncertain, !settled.isEmpty {
                     counts.uncertain += 1
                 }
             }

@@ -15,10 +15,10 @@
     /// APNs refused the push for a reason that sending it again does not fix: a bug of ours.
     case refused
     /// The push was sent, and no answer will come (connection lost, timeout): it may or may not have arrived.
-    case unknown
+    case uncertain
 
     /// Is `true` when the push certainly reached no device.
-    var isUnprocessed: Bool { self != .accepted && self != .unknown }
+    var isUnprocessed: Bool { self != .accepted && self != .uncertain }
 }
 
 @usableFromInline package struct DeliveryCompletion: Sendable {

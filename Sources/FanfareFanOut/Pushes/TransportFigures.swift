@@ -27,7 +27,7 @@ public struct TransportFigures: Sendable, Equatable {
     /// The limit that pushes wait for now.
     public var limit: Limit
     /// Time for which each limit has held; a limit that has never held is missing, and so is `nothing`.
-    public var held: [Limit: Duration]
+    public var limitTimes: [Limit: Duration]
 }
 
 // In an extension, so that the memberwise initialiser remains (`ShardCounts`).
@@ -35,7 +35,7 @@ extension TransportFigures {
     package init() {
         self.init(
             connections: 0, connectionsWanted: 0, connectionsOpened: 0, roundTrip: nil, inFlight: 0, limit: .nothing,
-            held: [:])
+            limitTimes: [:])
     }
 
     static func + (a: TransportFigures, b: TransportFigures) -> TransportFigures {
@@ -45,7 +45,7 @@ extension TransportFigures {
         return TransportFigures(
             connections: sum(\.connections), connectionsWanted: sum(\.connectionsWanted),
             connectionsOpened: sum(\.connectionsOpened), roundTrip: roundTrip, inFlight: sum(\.inFlight), limit: limit,
-            held: a.held.merging(b.held, uniquingKeysWith: +))
+            limitTimes: a.limitTimes.merging(b.limitTimes, uniquingKeysWith: +))
     }
 }
 

@@ -49,7 +49,7 @@ package struct Rotation: Sendable {
             guard position == self.position || weight >= dwell.weight else { return }
             if position == self.position { weight = max(weight, dwell.weight) }
         }
-        dwell = (weight, now.inMilliseconds.advanced(byMilliseconds: rules.dwell))
+        dwell = (weight, now.truncatedToMilliseconds.advanced(byMilliseconds: rules.dwell))
         move(to: position, rules, now: now)
     }
 
@@ -84,7 +84,7 @@ package struct Rotation: Sendable {
     package mutating func move(to position: Int?, _ rules: LineupRules, now: MonotonicTime) {
         self.position = position
         if let dwell, dwell.until <= now { self.dwell = nil }
-        turnEnds = rules.round.map { (dwell?.until ?? now.inMilliseconds).advanced(byMilliseconds: $0) }
+        turnEnds = rules.round.map { (dwell?.until ?? now.truncatedToMilliseconds).advanced(byMilliseconds: $0) }
     }
 
     /// Takes one push for the rotation alone from its budget, unless no topic is live.
@@ -96,13 +96,13 @@ package struct Rotation: Sendable {
 
     /// Returns the time at which `mayPush` will grant a push; `nil` while no topic is live.
     package func mayPushAgain(_ topics: [SpotlightCandidate], now: MonotonicTime) -> MonotonicTime? {
-        topics.contains { $0.life == .live } ? now.inMilliseconds + budget.wait(at: now.inBuckets) : nil
+        topics.contains { $0.life == .live } ? now.truncatedToMilliseconds + budget.wait(at: now.inBuckets) : nil
     }
 
     /// Returns the next time at which `wanted` may be another topic although nothing happens; `nil` for never. The end of a dwell time is
     /// known in advance: only news can change the spotlight before it.
     package func looksAgain(_ topics: [SpotlightCandidate], now: MonotonicTime) -> MonotonicTime? {
-        let now = now.inMilliseconds
+        let now = now.truncatedToMilliseconds
         let live = topics.count { $0.life == .live }
         guard live > 0 else { return nil }
         let free = dwell.map { max($0.until, now) } ?? now
@@ -115,7 +115,9 @@ package struct Rotation: Sendable {
 
 extension MonotonicTime {
     /// The time without its fraction of a millisecond.
-    fileprivate var inMilliseconds: MonotonicTime { MonotonicTime(nanoseconds: nanoseconds / 1_000_000 * 1_000_000) }
+    fileprivate var truncatedToMilliseconds: MonotonicTime {
+        MonotonicTime(nanoseconds: nanoseconds / 1_000_000 * 1_000_000)
+    }
 
     /// The time as token buckets count it. They are made for log time, and require only that time does not go back.
     fileprivate var inBuckets: FeedTime { FeedTime(milliseconds: nanoseconds / 1_000_000) }

@@ -20,23 +20,23 @@ public enum FeedItem: Sendable, Equatable {
 
 /// One line for the people who run a feed.
 public struct FeedNotice: Sendable, Equatable, CustomStringConvertible {
-    /// Place of the notice: file and line, or only the file.
-    public let place: String
+    /// File and line, or only the file.
+    public let location: String
     /// The input that may have been meant differently, and the decoder's reading of it.
     public let text: String
 
     /// Creates a notice as a decoder makes it, for tests of what a program does with one.
     ///
     /// - Parameters:
-    ///   - place: file and line, or only the file.
+    ///   - location: file and line, or only the file.
     ///   - text: one line for people.
-    public init(place: String, text: String) {
-        self.place = place
+    public init(location: String, text: String) {
+        self.location = location
         self.text = text
     }
 
-    /// The notice in one line, with its place in front.
-    public var description: String { "\(place): \(text)" }
+    /// The notice in one line, with its location in front.
+    public var description: String { "\(location): \(text)" }
 }
 
 /// Decodes one provider's bytes into feed events, one at a time, in the provider's order. Holds parsing state only; the decision

@@ -4,7 +4,7 @@ import FanfareModel
 struct UndecodableDocument: FeedDecoder, Error {
     private var rejection: FeedRejection?
 
-    init(_ place: String, _ reason: String) { rejection = FeedRejection(place: place, reason: reason) }
+    init(_ location: String, _ reason: String) { rejection = FeedRejection(location: location, reason: reason) }
 
     mutating func next() -> FeedItem? { rejection.take().map(FeedItem.rejected) }
 }

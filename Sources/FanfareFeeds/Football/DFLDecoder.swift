@@ -65,14 +65,15 @@ struct DFLDecoder: FeedDecoder {
         }
         if position == document.rows.count, let defect = document.defect {
             position += 1
-            return .rejected(FeedRejection(place: "\(path):\(defect.line)", reason: defect.reason, topic: match.topic))
+            return .rejected(
+                FeedRejection(location: "\(path):\(defect.line)", reason: defect.reason, topic: match.topic))
         }
         return nil
     }
 
     private mutating func item(_ row: DFLDocument.Row) -> FeedItem {
         func rejected(_ reason: String, at: FeedTime? = nil) -> FeedItem {
-            .rejected(FeedRejection(place: "\(path):\(row.line)", reason: reason, topic: match.topic, at: at))
+            .rejected(FeedRejection(location: "\(path):\(row.line)", reason: reason, topic: match.topic, at: at))
         }
         guard !row.id.isEmpty else { return rejected("the event has no `EventId`") }
         guard row.matchID == info.id else { return rejected("the event is of another match, \(row.matchID)") }
@@ -87,7 +88,7 @@ struct DFLDecoder: FeedDecoder {
         pending.append(.event(event))
         return .noticed(
             FeedNotice(
-                place: "\(path):\(row.line)",
+                location: "\(path):\(row.line)",
                 text: "the \(row.kind) is of a part of the match that is not known, \(section), and changes nothing"))
     }
 

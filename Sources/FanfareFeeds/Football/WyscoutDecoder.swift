@@ -34,7 +34,7 @@ struct WyscoutDecoder: FeedDecoder {
             items.append(
                 .noticed(
                     FeedNotice(
-                        place: path,
+                        location: path,
                         text:
                             "no kick-off is known for match \(matchID): put \(Sidecar.wyscoutMetadata) beside the file or one "
                             + "folder up, or give a time as the option `kickoff`")))
@@ -42,7 +42,7 @@ struct WyscoutDecoder: FeedDecoder {
         items.append(
             .event(match.start(home: name(.home), away: name(.away), at: kickoff + FootballTopic.lead)))
         items += document.defects.map {
-            .rejected(FeedRejection(place: "\(path)#\($0.number)", reason: $0.reason, topic: match.topic))
+            .rejected(FeedRejection(location: "\(path)#\($0.number)", reason: $0.reason, topic: match.topic))
         }
         pending = items[...]
     }
@@ -109,7 +109,7 @@ struct WyscoutDecoder: FeedDecoder {
     }
 
     private mutating func reject(_ row: WyscoutDocument.Row, _ reason: String) {
-        pending.append(.rejected(FeedRejection(place: "\(path)#\(row.number)", reason: reason, topic: match.topic)))
+        pending.append(.rejected(FeedRejection(location: "\(path)#\(row.number)", reason: reason, topic: match.topic)))
     }
 }
 

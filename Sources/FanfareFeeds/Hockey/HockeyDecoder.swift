@@ -67,7 +67,7 @@ private struct Game {
             items.append(
                 .noticed(
                     FeedNotice(
-                        place: path,
+                        location: path,
                         text:
                             "the game has no date that can be read (`GameDateISO8601`); the option `kickoff` gives one"
                     )))
@@ -216,6 +216,6 @@ private struct Game {
 
     private mutating func reject(_ reason: String) {
         items.append(
-            .rejected(FeedRejection(place: "\(path): event \(number)", reason: reason, topic: topic, at: now)))
+            .rejected(FeedRejection(location: "\(path): event \(number)", reason: reason, topic: topic, at: now)))
     }
 }

@@ -155,7 +155,7 @@ public struct NativeLineDecoder {
             switch cut {
             case .overlong(let number), .line(_, let number): number
             }
-        return .noticed(FeedNotice(place: "\(name):\(number)", text: notice))
+        return .noticed(FeedNotice(location: "\(name):\(number)", text: notice))
     }
 
     // Not mutating, which would copy the lines.
@@ -164,7 +164,7 @@ public struct NativeLineDecoder {
         switch cut {
         case .overlong(let number):
             return .rejected(
-                FeedRejection(place: "\(name):\(number)", reason: "the line is longer than \(lines.lineSizeMax)")
+                FeedRejection(location: "\(name):\(number)", reason: "the line is longer than \(lines.lineSizeMax)")
             )
         case .line(let range, let number):
             return unsafe lines.withBytes(of: range) { line in
@@ -175,7 +175,7 @@ public struct NativeLineDecoder {
                 } catch {
                     let reason = truncated ? "\(error.reason) (the input ends within this line)" : error.reason
                     return .rejected(
-                        FeedRejection(place: "\(name):\(number)", reason: reason, topic: error.topic, at: error.at))
+                        FeedRejection(location: "\(name):\(number)", reason: reason, topic: error.topic, at: error.at))
                 }
             }
         }
@@ -211,7 +211,7 @@ struct NativeFileDecoder: FeedDecoder {
                 // Discards the incomplete last line.
                 lines = NativeLineDecoder(name: error.path)
                 ended = true
-                return .rejected(FeedRejection(place: error.path, reason: error.reason))
+                return .rejected(FeedRejection(location: error.path, reason: error.reason))
             }
             ended = true
         }

@@ -46,8 +46,8 @@ extension SubscriberFile {
     private static func words(of preferences: Preferences) -> String {
         var words = " alerts=\(preferences.alerts)"
         if let hours = preferences.quietHours {
-            let (from, until) = (clock(hours.from), clock(hours.until))
-            words += " quiet=\(from)-\(until)+00:00/\(hours.breakthrough)"
+            let (from, until) = hours.local(utcOffset: 0)
+            words += " quiet=\(clock(from))-\(clock(until))+00:00/\(hours.breakthrough)"
         }
         return preferences.frequentUpdates ? words + " frequent" : words
     }

@@ -28,7 +28,7 @@ struct GTFSFolderDecoder: FeedDecoder {
             let bytes = try ByteFile.prefix(of: path, limit: pollSizeMax + .bytes(1))
             return polls.read(bytes, name: path)
         } catch {
-            return [.rejected(FeedRejection(place: error.path, reason: error.reason))]
+            return [.rejected(FeedRejection(location: error.path, reason: error.reason))]
         }
     }
 }

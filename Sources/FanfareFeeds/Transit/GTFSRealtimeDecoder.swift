@@ -188,7 +188,7 @@ public struct GTFSRealtimeDecoder: Sendable {
         let text =
             "\(lost.count) of \(before) running trips are gone at once; they count as running for ten minutes, because that is "
             + "rather an outage"
-        pending.append(.noticed(FeedNotice(place: name, text: text)))
+        pending.append(.noticed(FeedNotice(location: name, text: text)))
     }
 
     private func values(
@@ -235,7 +235,7 @@ public struct GTFSRealtimeDecoder: Sendable {
         "\(key.topic)/\(time.milliseconds / 1000)"
     }
 
-    private mutating func reject(_ place: String, _ reason: String, at: FeedTime? = nil) {
-        pending.append(.rejected(FeedRejection(place: place, reason: reason, at: at)))
+    private mutating func reject(_ location: String, _ reason: String, at: FeedTime? = nil) {
+        pending.append(.rejected(FeedRejection(location: location, reason: reason, at: at)))
     }
 }

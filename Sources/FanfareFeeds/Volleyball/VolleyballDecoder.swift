@@ -57,7 +57,7 @@ struct VolleyballDecoder: FeedDecoder {
         let rows = sections["SCOUT"] ?? []
         let times = rows.map { VolleyballDecoder.seconds($0) }
         clock = ScoutClock(times, day: scouted.start, kickoff: kickoff)
-        if kickoff == nil, let doubt = scouted.doubt { items.append(.noticed(FeedNotice(place: path, text: doubt))) }
+        if kickoff == nil, let doubt = scouted.doubt { items.append(.noticed(FeedNotice(location: path, text: doubt))) }
         add(
             "teams", id: "teams",
             [
@@ -131,7 +131,8 @@ struct VolleyballDecoder: FeedDecoder {
     }
 
     private mutating func reject(_ reason: String) {
-        items.append(.rejected(FeedRejection(place: "\(path): row \(number)", reason: reason, topic: topic, at: now)))
+        items.append(
+            .rejected(FeedRejection(location: "\(path): row \(number)", reason: reason, topic: topic, at: now)))
     }
 
     // MARK: - Fields

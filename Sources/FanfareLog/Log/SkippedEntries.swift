@@ -107,7 +107,7 @@ extension LogEntry {
     package func skipped(at position: LogPosition) -> LogEntry {
         var isOfAll = false
         if case .event(let event, _) = body { isOfAll = event.topic == .every }
-        var entry = LogEntry(now: now, place: place, key: isOfAll ? nil : key, .tick)
+        var entry = LogEntry(now: now, item: item, key: isOfAll ? nil : key, .tick)
         entry.skippedAt = position
         guard case .event(let event, let wall) = body, !isOfAll else { return entry }
         let pause = FeedEvent.Operation.pause

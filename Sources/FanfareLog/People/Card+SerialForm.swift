@@ -95,8 +95,9 @@ extension SerialWriter {
         write(byte: preferences.alerts.rawValue)
         write(byte: preferences.frequentUpdates ? 1 : 0)
         write(preferences.quietHours) { writer, hours in
-            writer.write(UInt64(hours.from))
-            writer.write(UInt64(hours.until))
+            let (from, until) = hours.local(utcOffset: 0)
+            writer.write(UInt64(from))
+            writer.write(UInt64(until))
             writer.write(byte: hours.breakthrough.rawValue)
         }
     }
@@ -116,7 +117,7 @@ extension SerialReader {
             let breakthrough = try reader.mask()
             guard
                 let hours = Preferences.QuietHours(
-                    from: Int(clamping: from), until: Int(clamping: until), breakthrough: breakthrough)
+                    from: Int(clamping: from), until: Int(clamping: until), utcOffset: 0, breakthrough: breakthrough)
             else { throw SerialError.malformed("quiet hours") }
             return hours
         }

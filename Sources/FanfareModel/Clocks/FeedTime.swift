@@ -7,7 +7,7 @@ public struct FeedTime: Hashable, Comparable, Sendable {
     public var milliseconds: Int64
 
     /// Creates a time from Unix milliseconds. Seconds passed by mistake give a time in January 1970, which cannot be detected here.
-    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    @inlinable public init(milliseconds: Int64) { self.milliseconds = milliseconds }
     /// Creates a time from Unix seconds. Out-of-range values, such as nanoseconds passed by mistake, become the nearest
     /// representable time, which the core rejects as implausible.
     public init(seconds: Int64) {

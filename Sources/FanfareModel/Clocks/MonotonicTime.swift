@@ -2,7 +2,7 @@
 ///
 /// The clock begins anywhere, so programs compare and subtract two readings of one process; one reading alone says nothing.
 public struct MonotonicTime: Sendable, Hashable, InstantProtocol {
-    /// Nanoseconds since the clock's arbitrary beginning (`ClockSource.monotonicNanoseconds`).
+    /// Nanoseconds since the clock's arbitrary beginning (`ClockSource.monotonic`).
     public var nanoseconds: Int64
 
     /// Creates a time from a number of nanoseconds since the clock's beginning.

@@ -15,11 +15,11 @@ package final class ManualClock: Sendable {
 
     package var source: ClockSource {
         ClockSource(
-            wallMilliseconds: { [self] in wall.load(ordering: .relaxed) },
-            monotonicNanoseconds: { [self] in
+            wall: { [self] in FeedTime(milliseconds: wall.load(ordering: .relaxed)) },
+            monotonic: { [self] in
                 let passed = perReading.load(ordering: .relaxed)
                 if passed > 0 { pass(.nanoseconds(passed)) }
-                return monotonic.load(ordering: .relaxed)
+                return now
             })
     }
 

@@ -176,7 +176,7 @@ import Testing
         harness.run("some pushes") { source.completed > 1000 }
         relay.isSilent = true
         harness.run("both losses") { harness.pool.statistics.connectionsLost >= 2 }
-        #expect(source.count(.unknown) > 0)
+        #expect(source.count(.uncertain) > 0)
         relay.isSilent = false
         harness.run("settling") { source.settled == 10_000 }
         harness.close()

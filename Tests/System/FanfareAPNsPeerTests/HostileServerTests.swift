@@ -120,7 +120,7 @@ import Testing
                     + frame(9, flags: 4, stream: $0, [UInt8](repeating: 0xbe, count: 9000))
             }), until: { $0.resetCodes.contains(HostileServerTests.enhanceYourCalm) })
         #expect(victim.resetCodes == [HostileServerTests.enhanceYourCalm])
-        #expect(harness.source.count(.unknown) >= 1)
+        #expect(harness.source.count(.uncertain) >= 1)
         #expect(harness.source.count(.accepted) == HostileServerTests.pushes)
     }
 
@@ -146,7 +146,7 @@ import Testing
         let (_, harness) = try survive(
             .init(answer: { frame(3, stream: $0, big(code)) }), until: { _ in true })
         #expect(harness.source.count(.accepted) == HostileServerTests.pushes)
-        #expect(harness.source.count(code == 7 ? .notProcessed : .unknown) > 0)
+        #expect(harness.source.count(code == 7 ? .notProcessed : .uncertain) > 0)
     }
 
     /// A server that resets everything is left alone, and operators are told.

@@ -57,11 +57,11 @@ import Testing
         scene.relay.isSilent = true
         scene.publish()
         scene.harness.run("both losses") { scene.harness.pool.statistics.connectionsLost == 2 }
-        #expect(scene.source.count(.unknown) == 0)
+        #expect(scene.source.count(.uncertain) == 0)
         #expect(scene.source.handedOut == 4000)
         scene.relay.isSilent = false
         scene.harness.run("settling") { scene.source.settled == 14_000 }
-        #expect(scene.source.count(.unknown) == 0)
+        #expect(scene.source.count(.uncertain) == 0)
         scene.close()
     }
 
@@ -77,7 +77,7 @@ import Testing
         scene.harness.run("settling") { scene.source.settled == 14_000 }
         // A new connection may have one request in flight before its first answer.
         #expect((sentBeforeAnAnswer ?? 0) >= 128)
-        #expect(scene.source.count(.unknown) == 0 && scene.harness.pool.statistics.connectionsLost == 0)
+        #expect(scene.source.count(.uncertain) == 0 && scene.harness.pool.statistics.connectionsLost == 0)
         scene.source.whenCompleted = nil
         scene.close()
     }
@@ -151,7 +151,7 @@ import Testing
         #expect(scene.harness.time.passed - begins < .seconds(10), "\(scene.harness.time.passed - begins)")
         scene.relay.isSilent = false
         scene.harness.run("settling") { scene.source.settled == 200 }
-        #expect(scene.source.count(.unknown) == 0)
+        #expect(scene.source.count(.uncertain) == 0)
         scene.close()
     }
 
@@ -167,7 +167,7 @@ import Testing
         scene.harness.run("both replaced") { scene.harness.pool.connectionsOpen == 2 }
         scene.publish()
         scene.harness.run("settling") { scene.source.settled == 200 }
-        #expect(scene.source.count(.unknown) == 0)
+        #expect(scene.source.count(.uncertain) == 0)
         scene.close()
     }
 

@@ -71,7 +71,7 @@ import Testing
         #expect(shard.statistics.activities == Self.people - bad, "and no other token was taken for a bad one")
         #expect(!trouble.hasBadTokens || simulator.statistics.connectionsLost > 0)
         #expect(!trouble.hasWedges || simulator.statistics.connectionsWedged > 0)
-        #expect(shard.statistics.pushes.failed == 0)
+        #expect(shard.statistics.pushes.refused == 0)
         // All pushes in flight, and a few tries before a connection that answers none of them is replaced.
         #expect(alerts.uncertain <= lost * (streams + 10))
         // A connection that replaces a lost one is narrower.

@@ -64,7 +64,7 @@ import Testing
         let carried = zip(server.requestsByConnection, known).map { $0 - $1 }
         #expect(carried.dropFirst().allSatisfy { 5 * carried[0] <= $0 }, "\(carried)")
         #expect(harness.reports.contains { $0.contains("far more slowly on a connection") }, "\(harness.reports)")
-        #expect(harness.source.count(.unknown) == 0)
+        #expect(harness.source.count(.uncertain) == 0)
         answers.close()
         harness.close()
     }
@@ -286,7 +286,7 @@ import Testing
         if saysSo {
             let most = max(before, wantedBefore ?? 0)
             #expect(wanted <= most, "it has said that we are too much: \(wanted), \(most) before")
-            #expect(harness.source.count(.unknown) == 0)
+            #expect(harness.source.count(.uncertain) == 0)
         }
         (ends, settles, server.answersMost) = (false, true, .max)
         harness.run("settling") { harness.source.settled == 20_000 }

@@ -26,8 +26,8 @@ import Testing
         harness.run("trouble") { harness.pool.trouble != nil }
         #expect(harness.pool.trouble?.kind == .service)
         #expect(harness.pool.trouble?.text.contains("leaves requests unanswered; pushes wait") == true)
-        let lost = harness.source.count(.unknown)
-        harness.run("six more timeouts") { harness.source.count(.unknown) >= lost + 6 }
+        let lost = harness.source.count(.uncertain)
+        harness.run("six more timeouts") { harness.source.count(.uncertain) >= lost + 6 }
         // The widths of two connections, and a few tries.
         #expect(lost <= 2010)
         #expect(server.connections <= 16)
@@ -117,7 +117,7 @@ import Testing
         nudge.close()
         #expect(harness.source.count(.accepted) == 20_000)
         #expect(harness.source.count(.refused) == 0)
-        #expect(harness.pool.statistics.failed == 0)
+        #expect(harness.pool.statistics.refused == 0)
         #expect(harness.pool.trouble == nil)
         harness.close()
     }

@@ -81,7 +81,7 @@ import Testing
         #expect(world.pool.trouble == nil, "2 % of 503s are not worth stopping")
     }
 
-    /// Answers are lost with their connections: those outcomes are unknown, and no others.
+    /// Answers are lost with their connections: those outcomes are uncertain, and no others.
     @Test(arguments: [1000, 97])
     func answersLostWithConnectionsAreUnknown(every requests: Int) throws {
         let world = try World(activities: 5000) { $0.losesConnection = .requests(requests) }
@@ -91,7 +91,7 @@ import Testing
         #expect(world.source.count(.accepted) == 5000)
         #expect(simulator.connectionsLost > 1)
         #expect(world.pool.statistics.connectionsLost > 0)
-        #expect(world.source.count(.unknown) > 0)
+        #expect(world.source.count(.uncertain) > 0)
         // Pushes accepted more often than needed are requests whose answers never left.
         #expect(simulator[.accepted] - 5000 <= simulator.unanswered)
     }
@@ -113,14 +113,14 @@ import Testing
         #expect(world.pool.trouble == nil)
     }
 
-    /// A GOAWAY says which requests were processed, so no outcome is unknown and no push is sent twice.
-    @Test func aGoAwayLeavesNoOutcomeUnknown() throws {
+    /// A GOAWAY says which requests were processed, so no outcome is uncertain and no push is sent twice.
+    @Test func aGoAwayLeavesNoOutcomeUncertain() throws {
         let world = try World(activities: 5000) { $0.goesAway = .requests(700) }
         world.runUntilSettled()
         world.close()
         #expect(world.simulator.statistics.goAways >= 7)
         #expect(world.source.count(.accepted) == 5000)
-        #expect(world.source.count(.unknown) == 0)
+        #expect(world.source.count(.uncertain) == 0)
         #expect(world.simulator.statistics[.accepted] == 5000)
         #expect(world.pool.statistics.connectionsLost == 0)
     }
@@ -206,24 +206,24 @@ import Testing
         world.runUntilSettled()
         world.close()
         #expect(world.source.count(.accepted) == 20_000)
-        #expect(world.source.count(.unknown) == 0)
+        #expect(world.source.count(.uncertain) == 0)
         #expect(world.simulator.statistics[.accepted] == 20_000)
         #expect(world.pool.statistics.connectionsLost == 0)
     }
 
     /// The GOAWAYs come by the clock, so the load carried by then depends on the machine.
-    @Test func goAwaysByTheClockLeaveNoOutcomeUnknown() throws {
+    @Test func goAwaysByTheClockLeaveNoOutcomeUncertain() throws {
         let world = try World(
             activities: 5000, simulator: { $0.goesAway = .milliseconds(15) }, settles: { _ in false })
         world.harness.run("four farewells") { [simulator = world.simulator] in simulator.statistics.goAways > 3 }
         world.close()
         #expect(world.source.count(.accepted) == world.simulator.statistics[.accepted])
         #expect(world.source.count(.accepted) > 0)
-        #expect(world.source.count(.unknown) == 0)
+        #expect(world.source.count(.uncertain) == 0)
         #expect(world.pool.statistics.connectionsLost == 0)
     }
 
-    /// A refused stream is sent again; the outcome of a reset one is unknown.
+    /// A refused stream is sent again; the outcome of a reset one is uncertain.
     @Test func refusedStreamsAreSentAgainAndResetOnesAreUnknown() throws {
         let world = try World(activities: 5000) {
             $0.refuseShare = 0.02
@@ -236,7 +236,7 @@ import Testing
         // An activity that is refused twice in a row waits by itself.
         let notProcessed = world.source.count(.notProcessed) + world.source.count(.serviceError)
         #expect(notProcessed >= simulator.refusedStreams)
-        #expect(world.source.count(.unknown) == simulator.failedStreams)
+        #expect(world.source.count(.uncertain) == simulator.failedStreams)
         #expect(simulator.unanswered == simulator.failedStreams)
         #expect(simulator[.accepted] == 5000 + simulator.unanswered)
     }
@@ -252,7 +252,7 @@ import Testing
         world.close()
         #expect(world.simulator.statistics.connectionsSilent >= 2)
         #expect(world.source.count(.accepted) == 400)
-        #expect(world.source.count(.unknown) > 0)
+        #expect(world.source.count(.uncertain) > 0)
         // At least the request that made the connection fall silent.
         #expect(world.simulator.statistics.unanswered >= world.simulator.statistics.connectionsSilent)
         #expect(world.harness.reports.contains { $0.hasSuffix("the server went silent; connecting again") })
@@ -320,7 +320,7 @@ import Testing
         world.close()
         // The other connection may have one more in flight.
         #expect((10...11).contains(world.source.count(.notProcessed)))
-        #expect(world.pool.statistics.failed == 0, "nothing is lost: it goes out once the bundle id is mended")
+        #expect(world.pool.statistics.refused == 0, "nothing is lost: it goes out once the bundle id is mended")
         #expect(world.pool.trouble?.kind == .configuration)
         #expect(world.pool.trouble?.text.contains("BadTopic: check the bundle id; pushing has stopped") == true)
         #expect(world.harness.reports.count == 2, "\(world.harness.reports)")
@@ -464,8 +464,8 @@ import Testing
     @Test func anOverdueAnswerIsUnknown() throws {
         let world = try World(
             activities: 200, simulator: { $0.latency = .even(20_000...20_000) },
-            pool: { $0.requestTimeout = .milliseconds(200) }, settles: { $0 == .unknown })
-        world.harness.run("the timeouts") { [source = world.source] in source.count(.unknown) >= 4 }
+            pool: { $0.requestTimeout = .milliseconds(200) }, settles: { $0 == .uncertain })
+        world.harness.run("the timeouts") { [source = world.source] in source.count(.uncertain) >= 4 }
         #expect(world.pool.statistics.connectionsLost == 0, "the connection is well")
         world.close()
     }
@@ -485,6 +485,6 @@ import Testing
         }
         world.harness.run("two in flight") { [source = world.source] in source.handedOut == 2 }
         world.close()
-        #expect(world.source.count(.unknown) == 2)
+        #expect(world.source.count(.uncertain) == 2)
     }
 }

@@ -33,7 +33,7 @@ import Testing
         pool = harness.pool
         harness.run("settling") { harness.source.settled == 3 }
         #expect(harness.source.count(.accepted) == 3)
-        #expect(harness.source.count(.unknown) == 0)
+        #expect(harness.source.count(.uncertain) == 0)
         other.close()
         pool = nil
         harness.close()

@@ -33,7 +33,7 @@ struct StrictServerTests {
         let askedAgain = findings.dead - harness.source.count(.deadToken)
         #expect((0...findings.connections).contains(askedAgain))
         #expect(findings.accepted + findings.dead == count + askedAgain)
-        #expect(harness.source.count(.unknown) == 0)
+        #expect(harness.source.count(.uncertain) == 0)
         #expect(harness.pool.statistics.connectionsLost == 0)
         #expect(harness.reports.isEmpty)
         return findings

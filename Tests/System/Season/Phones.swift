@@ -195,7 +195,7 @@ struct Phones {
 
     private func answer(to card: Card, _ service: Troubles.Service) -> DeliveryOutcome {
         switch service {
-        case .breaking, .unreachable: return .unknown
+        case .breaking, .unreachable: return .uncertain
         case .keyRevoked: return .notProcessed
         case .down: return .serviceError
         case .well: break
@@ -218,7 +218,7 @@ struct Phones {
                 return remove(token, isAsked: card.leftAt != nil || newest(of: card)?.event == .end, at: now)
             }
             arrive(payload, at: token)
-        case .unknown:
+        case .uncertain:
             // An alert is sent at most once, and its delivery is unknown.
             alerts.uncertain += card.missed.count
             cards[token]?.missed = []
@@ -265,7 +265,7 @@ struct Phones {
         case .keyRevoked: return .notProcessed
         case .down, .unreachable: return .serviceError
         }
-        let outcome: DeliveryOutcome = service == .breaking ? .unknown : .accepted
+        let outcome: DeliveryOutcome = service == .breaking ? .uncertain : .accepted
         if let audience = expected.removeValue(forKey: name) {
             if !token.elementsEqual(Phones.startToken(of: name)) { fail("\(name) is started on another device") }
             appear(name, audience, person: nil, renewing: nil, payload, at: now)

@@ -8,7 +8,7 @@ extension Phone {
         let edition: Int
         /// Index of the phone whose card this one replaces once its token has registered: in truth, the same phone.
         let renews: Int?
-        /// Is `true` while a start is in flight, accepted or of unknown outcome: a second start is then a violation.
+        /// Is `true` while a start is in flight, accepted or of uncertain outcome: a second start is then a violation.
         var isOut = false
         /// Is `true` when the card is on the screen.
         var hasArrived = false
@@ -42,7 +42,7 @@ extension Phone {
     ///
     /// - Parameter outage: number of the service's outage that the start met, if any.
     mutating func answeredStart(_ outcome: DeliveryOutcome, outage: Int?) {
-        if outcome != .accepted, outcome != .unknown { card?.isOut = false }
+        if outcome != .accepted, outcome != .uncertain { card?.isOut = false }
         guard outcome == .throttled || outcome == .serviceError else { return }
         // One answer of an outage may count as the start's own error.
         if outage == nil || outage != card?.lastOutage { card?.putOffs += 1 }

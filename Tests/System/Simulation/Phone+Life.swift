@@ -33,7 +33,7 @@ extension Phone {
             let isEnd = flight.payload.event == .end
             switch flight.outcome {
             case .accepted: if isEnd { (hasEnded, isGone) = (true, true) }
-            case .unknown: if flight.arrives, isEnd { hasEnded = true }
+            case .uncertain: if flight.arrives, isEnd { hasEnded = true }
             // A dead answer for a replaced token says nothing about the new one.
             case .deadToken: if isServed, !isHeld { (isGone, isRemoved) = (true, true) }
             case .refused: if isLast { isGone = true }
@@ -71,7 +71,7 @@ extension Phone {
                 if isServed { waitsUntil = now + .seconds(1) }
             case .notProcessed: isThrottled = false
             case .deadToken: if !isServed || isHeld { isThrottled = isHeld }
-            case .accepted, .unknown, .refused: break
+            case .accepted, .uncertain, .refused: break
             }
         }
     }

@@ -42,7 +42,7 @@ extension Phone {
         private(set) var flying = 0
         private(set) var stamp: Int64 = 0
         private(set) var state: [UInt8] = []
-        /// Is `true` if it may be repeated unchanged: it was not accepted, or its outcome is unknown.
+        /// Is `true` if it may be repeated unchanged: it was not accepted, or its outcome is uncertain.
         var mayRepeat = true
         /// Newest publication of its audience when it was sent.
         private(set) var serial: UInt64 = 0

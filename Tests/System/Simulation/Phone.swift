@@ -130,7 +130,7 @@ struct Phone {
         life.answered(flight, isServed: isServed, isHeld: isHeld, isLast: isLast)
         health.answered(flight.outcome, isServed: isServed, isHeld: isHeld, at: now)
         switch flight.outcome {
-        case .accepted, .unknown: break
+        case .accepted, .uncertain: break
         case .deadToken, .throttled, .serviceError, .notProcessed:
             alerts.untry(flight.told)
             budget.refund(flight)

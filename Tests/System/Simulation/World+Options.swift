@@ -13,7 +13,7 @@ extension World {
         package var dead = 0.02
         package var throttled = 0.03
         package var notProcessed = 0.05
-        package var unknown = 0.05
+        package var uncertain = 0.05
         package var refused = 0.0
         /// Sets the nodes' clocks. `sickens` makes tokens and connections answer 5xx or not at all, `revokesKeys` revokes and mends keys,
         /// and `hasCrowds` lets many people come, leave or mute alerts at once.

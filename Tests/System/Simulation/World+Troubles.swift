@@ -104,14 +104,14 @@ extension World {
         }
         switch phone.health.sickness {
         case .fails: return Fate(.serviceError, by: .sickToken)
-        case .isSilent: return Fate(.unknown, by: .silentToken)
+        case .isSilent: return Fate(.uncertain, by: .silentToken)
         case nil: break
         }
         if node.service.wedges(index + 1) { return Fate(.serviceError, by: .wedgedConnection) }
         if random.chance(options.throttled) { return Fate(.throttled, by: .throttled) }
         if random.chance(options.notProcessed) { return Fate(.notProcessed, by: .notProcessed) }
         if random.chance(options.refused) { return Fate(.refused, by: .refused) }
-        if random.chance(options.unknown) { return Fate(.unknown, arrives: random.chance(0.5), by: .noAnswer) }
+        if random.chance(options.uncertain) { return Fate(.uncertain, arrives: random.chance(0.5), by: .noAnswer) }
         return Fate(.accepted, arrives: true)
     }
 

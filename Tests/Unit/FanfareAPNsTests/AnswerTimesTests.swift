@@ -45,7 +45,7 @@ import Testing
             times.noteAnswers(after: .milliseconds(400), at: .after(.seconds(second)))
             measure(.milliseconds(300), isUndelayed: false, &times, at: .after(.seconds(second)))
         }
-        #expect(times.roundTrip.least == millisecond && times.pace.least == .milliseconds(400))
+        #expect(times.roundTrip.least == millisecond && times.response.least == .milliseconds(400))
     }
 
     /// A pause of this machine delays one PONG on all connections alike. A longer way delays all of them.

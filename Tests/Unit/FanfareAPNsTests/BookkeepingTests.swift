@@ -55,7 +55,7 @@ import Testing
             shard.dead = 1
             shard.throttled = 1
             shard.notProcessed = 1
-            shard.failed = 1
+            shard.refused = 1
             shard.uncertain = 1
             _ = shard.count(status: 503, reason: "Shutdown")
             sum += shard

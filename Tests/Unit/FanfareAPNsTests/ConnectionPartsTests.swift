@@ -52,11 +52,11 @@ import Testing
 @Suite struct AnswerDeadlineTests {
     private var deadline = AnswerDeadline(usual: .seconds(10))
 
-    /// Returns the pace of answers that took that long, the last one at that time.
-    private func pace(_ duration: Duration, at now: MonotonicTime) -> RoundTrip {
-        var pace = RoundTrip(memory: .seconds(1))
-        pace.note(duration, at: now)
-        return pace
+    /// Returns the response times of answers that took that long, the last one at that time.
+    private func response(_ duration: Duration, at now: MonotonicTime) -> RoundTrip {
+        var response = RoundTrip(memory: .seconds(1))
+        response.note(duration, at: now)
+        return response
     }
 
     @Test mutating func oldestRequestHasTheUsualTime() {
@@ -64,22 +64,22 @@ import Testing
         #expect(deadline.next == .never)
         deadline.begin(at: now)
         #expect(deadline.next == now + .seconds(10))
-        let pace = pace(.milliseconds(50), at: now)
-        deadline.renew(oldest: now + .seconds(3), pace, at: now + .seconds(4))
+        let response = response(.milliseconds(50), at: now)
+        deadline.renew(oldest: now + .seconds(3), response, at: now + .seconds(4))
         #expect(deadline.next == now + .seconds(13))
-        deadline.renew(oldest: nil, pace, at: now + .seconds(5))
+        deadline.renew(oldest: nil, response, at: now + .seconds(5))
         #expect(deadline.next == .never)
     }
 
     /// Answers take four seconds, and come: a request may take sixteen. Five seconds after the last one, none may.
     @Test mutating func requestsInAPeersQueueHaveMoreTimeWhileAnswersCome() {
         let now = MonotonicTime.after(.seconds(100))
-        let pace = pace(.seconds(4), at: now)
-        #expect(deadline.patience(pace, at: now + .seconds(4)) == .seconds(16))
-        #expect(deadline.patience(pace, at: now + .seconds(5)) == .seconds(10))
-        deadline.renew(oldest: now - .seconds(2), pace, at: now + .seconds(1))
+        let response = response(.seconds(4), at: now)
+        #expect(deadline.patience(response, at: now + .seconds(4)) == .seconds(16))
+        #expect(deadline.patience(response, at: now + .seconds(5)) == .seconds(10))
+        deadline.renew(oldest: now - .seconds(2), response, at: now + .seconds(1))
         #expect(deadline.next == now + .seconds(5), "the look that finds the answers gone")
-        deadline.renew(oldest: now - .seconds(12), pace, at: now + .seconds(1))
+        deadline.renew(oldest: now - .seconds(12), response, at: now + .seconds(1))
         #expect(deadline.next == now + .seconds(4))
     }
 }

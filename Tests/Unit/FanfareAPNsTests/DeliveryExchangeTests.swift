@@ -87,7 +87,7 @@ private final class StagedSource: DeliverySource {
         let source = StagedSource(due: 0)
         let exchange = exchange(with: source)
         let outcomes: [DeliveryOutcome] = [
-            .accepted, .deadToken, .throttled, .serviceError, .notProcessed, .refused, .unknown,
+            .accepted, .deadToken, .throttled, .serviceError, .notProcessed, .refused, .uncertain,
         ]
         exchange.noteSent(outcomes.count, each: .bytes(100), at: start.monotonic)
         #expect(exchange.inFlight == 7 && exchange.statistics.sent == 7 && exchange.statistics.sentSize == .bytes(700))

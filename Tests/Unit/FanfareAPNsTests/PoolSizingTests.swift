@@ -80,7 +80,7 @@ import Testing
         _ = sizing.review(
             Self.seen(path, work: work, mayGrow: mayGrow), at: start + .milliseconds(250), using: &random)
         #expect(sizing.figures.limit == limit)
-        #expect(sizing.figures.held == [limit: .milliseconds(250)])
+        #expect(sizing.figures.limitTimes == [limit: .milliseconds(250)])
     }
 
     @Test mutating func aPoolGrowsToItsPartOfTheQuota() {

@@ -5,13 +5,13 @@ import Testing
 
 @Suite struct SlownessTests {
     private static let limit: Duration? = .milliseconds(100)
-    private var pace = RoundTrip(memory: .seconds(1))
+    private var response = RoundTrip(memory: .seconds(1))
     private var slowness = Slowness()
 
     /// Notes an answer after the given milliseconds and judges it.
     private mutating func answer(in milliseconds: Int64, at seconds: Int64, limit: Duration? = SlownessTests.limit) {
-        pace.note(.milliseconds(milliseconds), at: .after(.seconds(seconds)))
-        slowness.judge(pace, limit: limit, at: .after(.seconds(seconds)))
+        response.note(.milliseconds(milliseconds), at: .after(.seconds(seconds)))
+        slowness.judge(response, limit: limit, at: .after(.seconds(seconds)))
     }
 
     @Test mutating func aConnectionSlowForTenSecondsMayGo() {
@@ -24,20 +24,20 @@ import Testing
     }
 
     @Test mutating func aConnectionsLagIsKnownUntilItIsMeasuredAnew() {
-        pace.note(.milliseconds(70), at: .after(.zero))
+        response.note(.milliseconds(70), at: .after(.zero))
         for (middle, lag) in [(20, 3), (40, 1), (70, 1), (700, 1), (0, 3)] as [(Int64, Int)] {
-            slowness.compare(pace, to: .milliseconds(middle), at: .after(.nanoseconds(1)))
+            slowness.compare(response, to: .milliseconds(middle), at: .after(.nanoseconds(1)))
             #expect(slowness.lag == lag, "\(middle)")
         }
-        slowness.compare(pace, to: nil, at: .after(.nanoseconds(1)))
+        slowness.compare(response, to: nil, at: .after(.nanoseconds(1)))
         #expect(slowness.lag == 3, "nobody to compare it with")
-        slowness.compare(pace, to: .milliseconds(1000), at: .after(Slowness.memory))
+        slowness.compare(response, to: .milliseconds(1000), at: .after(Slowness.memory))
         #expect(slowness.lag == 3, "its last answer was long ago")
-        pace.note(.milliseconds(100_000), at: .after(Slowness.memory * 10))
-        slowness.compare(pace, to: .nanoseconds(1), at: .after(Slowness.memory * 10))
+        response.note(.milliseconds(100_000), at: .after(Slowness.memory * 10))
+        slowness.compare(response, to: .nanoseconds(1), at: .after(Slowness.memory * 10))
         #expect(slowness.lag == 16, "it gets some pushes, however late it was")
-        pace.note(.nanoseconds(1), at: .after(Slowness.memory * 20))
-        slowness.compare(pace, to: .nanoseconds(1), at: .after(Slowness.memory * 20))
+        response.note(.nanoseconds(1), at: .after(Slowness.memory * 20))
+        slowness.compare(response, to: .nanoseconds(1), at: .after(Slowness.memory * 20))
         #expect(slowness.lag == 1)
     }
 
@@ -51,8 +51,8 @@ import Testing
 
     /// Delays that a busy thread adds to immediate answers are chance.
     @Test mutating func noConnectionLagsOnLoopback() {
-        pace.note(.milliseconds(19), at: .after(.zero))
-        slowness.compare(pace, to: .microseconds(90), at: .after(.nanoseconds(1)))
+        response.note(.milliseconds(19), at: .after(.zero))
+        slowness.compare(response, to: .microseconds(90), at: .after(.nanoseconds(1)))
         #expect(slowness.lag == 1)
     }
 
@@ -61,7 +61,7 @@ import Testing
         answer(in: 500, at: 0)
         for second in 1..<3600 as Range<Int64> {
             let now = MonotonicTime.after(.seconds(second))
-            slowness.judge(pace, limit: Self.limit, at: now)
+            slowness.judge(response, limit: Self.limit, at: now)
             #expect(!slowness.stays(at: now))
             #expect(slowness.isSlow == (second < 2), "it gets pushes again, to be measured")
         }

@@ -120,7 +120,7 @@ import Testing
     @Test func activitiesThatWereRefusedTheNewestStateCountAsUndelivered() throws {
         var summary = summary
         summary.counts.owed = 2
-        summary.counts.refused = 1000
+        summary.counts.refusedStates = 1000
         #expect(summary.undelivered == 1002)
         #expect(summary.text.contains("\nundelivered        1,002, of which 1,000 were refused\n"))
         let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])

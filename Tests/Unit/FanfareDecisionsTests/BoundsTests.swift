@@ -178,13 +178,13 @@ import Testing
         #expect(generic.reason == "generic topics know no fact goal")
     }
 
-    @Test func unreadableLinesAreRecordedWithTheirPlace() {
+    @Test func unreadableLinesAreRecordedWithTheirLocation() {
         var story = Scripted()
         story.core.reject(
-            FeedRejection(place: "feed.ndjson:7", reason: "not a JSON object"), now: at(5), into: &story.decisions)
+            FeedRejection(location: "feed.ndjson:7", reason: "not a JSON object"), now: at(5), into: &story.decisions)
         story.core.reject(
             FeedRejection(
-                place: "feed.ndjson:8", reason: "no `at`", topic: TopicID("match/1"), at: FeedTime(milliseconds: -5)),
+                location: "feed.ndjson:8", reason: "no `at`", topic: TopicID("match/1"), at: FeedTime(milliseconds: -5)),
             now: at(4), into: &story.decisions)
         #expect(
             story.log == """

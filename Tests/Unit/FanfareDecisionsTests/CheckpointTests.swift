@@ -373,7 +373,7 @@ struct MixedFeed {
                     topicKind: isForAll && app == nil ? random.element(of: kinds) : nil,
                     at: now, id: random.chance(30) ? "o\(random.number(below: 9))" : nil, kind: operation.rawValue,
                     change: .operation(operation), app: app), now: now)
-        case 11: return .rejection(FeedRejection(place: "feed:\(number)", reason: "no JSON", topic: order), now: now)
+        case 11: return .rejection(FeedRejection(location: "feed:\(number)", reason: "no JSON", topic: order), now: now)
         case 12: return .advance(now)
         default: return random.chance(40) ? .rules(now: now) : .advance(now)
         }

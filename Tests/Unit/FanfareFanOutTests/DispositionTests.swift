@@ -33,7 +33,7 @@ import Testing
 
     @Test func anAlertWithoutAnAnswerIsUncertain() {
         stage.publish(2, alert: "goal")
-        stage.answer(stage.pull(), .unknown)
+        stage.answer(stage.pull(), .uncertain)
         #expect(stage.disposition(of: "goal") == .uncertain)
         _ = stage.settle()
         #expect(stage.disposition(of: "goal") == .uncertain)

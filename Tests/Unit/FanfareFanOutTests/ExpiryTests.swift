@@ -167,7 +167,7 @@ import Testing
     }
 
     /// The alert's push is in flight when the card is to end.
-    @Test(arguments: [DeliveryOutcome.accepted, .unknown, .refused, .notProcessed, .throttled, .serviceError])
+    @Test(arguments: [DeliveryOutcome.accepted, .uncertain, .refused, .notProcessed, .throttled, .serviceError])
     func anEndForItsAgeTellsOfAnAlertThatCameBack(outcome: DeliveryOutcome) {
         beginOld()
         stage.publish(2, alert: "goal")
@@ -176,14 +176,14 @@ import Testing
         stage.pass(seconds: 2)
         #expect(stage.pull().isEmpty)
         stage.answer(push, outcome)
-        let isNoChance = ![.accepted, .unknown, .refused].contains(outcome)
+        let isNoChance = ![.accepted, .uncertain, .refused].contains(outcome)
         let end = stage.passUntilPush(seconds: 5).pushes
         #expect(end.map(\.event) == [.end])
         #expect(end.map(\.payload.alert?.title) == [isNoChance ? "goal" : nil])
         stage.answer(end, .accepted)
         let alerts = stage.shard.statistics.alerts
-        #expect(alerts.accepted == (outcome == .unknown || outcome == .refused ? 0 : 1))
-        #expect(alerts.uncertain == (outcome == .unknown ? 1 : 0) && alerts.refused == (outcome == .refused ? 1 : 0))
+        #expect(alerts.accepted == (outcome == .uncertain || outcome == .refused ? 0 : 1))
+        #expect(alerts.uncertain == (outcome == .uncertain ? 1 : 0) && alerts.refused == (outcome == .refused ? 1 : 0))
         #expect(stage.shard.isQuiet && stage.shard.violatedInvariant() == nil)
     }
 
@@ -226,7 +226,7 @@ import Testing
 
     /// The end is sent again after a lost answer: its alert counts, so the next one exceeds the limit. The alert of a throttled end does not
     /// count, because nobody has heard it.
-    @Test(arguments: [DeliveryOutcome.unknown, .throttled])
+    @Test(arguments: [DeliveryOutcome.uncertain, .throttled])
     func A2_theAlertOfAnEndForItsAgeCounts(outcome: DeliveryOutcome) {
         var limits = ActivityLimits()
         limits.alerts = TokenBucket.Size(burst: 1, refill: .seconds(1800))
@@ -312,7 +312,7 @@ import Testing
 
     // MARK: - Ends that never arrive
 
-    private static let troubles: [DeliveryOutcome] = [.serviceError, .throttled, .unknown, .notProcessed]
+    private static let troubles: [DeliveryOutcome] = [.serviceError, .throttled, .uncertain, .notProcessed]
 
     @Test(arguments: troubles) func L1_whoHasLeftAndCannotBeEndedIsGoneAfterEightHours(outcome: DeliveryOutcome) {
         stage.publish(1)

@@ -246,7 +246,7 @@ import Testing
     }
 
     /// A backend takes a reported successor for a card that exists.
-    @Test(arguments: [DeliveryOutcome.accepted, .unknown])
+    @Test(arguments: [DeliveryOutcome.accepted, .uncertain])
     func L1_aRenewalIsToldWhenTheNewCardsStartMayHaveArrived(outcome: DeliveryOutcome) {
         beginAndOutlive()
         #expect(stage.told().isEmpty, "there is no card")

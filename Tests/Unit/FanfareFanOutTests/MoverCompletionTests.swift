@@ -27,7 +27,7 @@ import Testing
     }
 
     /// The store has it that the card follows the other topic, and a restart would take it for one of those who have its version.
-    @Test(arguments: [DeliveryOutcome.notProcessed, .unknown, .refused, .accepted], [false, true])
+    @Test(arguments: [DeliveryOutcome.notProcessed, .uncertain, .refused, .accepted], [false, true])
     func anActivityMovedDuringItsEndIsAnException(outcome: DeliveryOutcome, followsAgain: Bool) {
         for besideOthers in [false, true] {
             let service = CompletionTests.service(members: 2, besideOthers: besideOthers)

@@ -43,7 +43,7 @@ import Testing
         #expect(fates().isEmpty)
     }
 
-    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .unknown, .throttled])
+    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .uncertain, .throttled])
     func anotherCardLivesThoughTheOldOnesEndIsOnItsWay(outcome: DeliveryOutcome) {
         let before = service.accepted.count
         service.unfollow([0])
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// An abandoned match goes on before its end is retried.
-    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .unknown, .throttled])
+    @Test(arguments: [DeliveryOutcome.accepted, .notProcessed, .uncertain, .throttled])
     func activityUnfollowedDuringItsEndIsGoneWhenTheTopicGoesOn(outcome: DeliveryOutcome) {
         let before = service.accepted.count
         service.publish(event: .end)
@@ -150,16 +150,16 @@ import Testing
         service.run()
         #expect(service.shard.isQuiet, "it is not sent again")
         #expect(completed(service).isEmpty)
-        #expect(service.shard.statistics.pushes.failed == 1)
+        #expect(service.shard.statistics.pushes.refused == 1)
         #expect(service.shard.statistics.alerts.accepted == 2)
         #expect(service.shard.statistics.alerts.refused == 1)
-        #expect(service.shard.statistics.refused == 1 && service.shard.statistics.owed == 0)
+        #expect(service.shard.statistics.refusedStates == 1 && service.shard.statistics.owed == 0)
         #expect(service.shard.violatedInvariant() == nil)
         service.answer = { _, _ in .accepted }
         service.publish()
         service.run()
         #expect(completed(service) == [2, 3])
-        #expect(service.shard.statistics.refused == 0)
+        #expect(service.shard.statistics.refusedStates == 0)
         #expect(service.shard.violatedInvariant() == nil)
     }
 
@@ -239,7 +239,7 @@ import Testing
     /// An activity counts as refused from the refusal on until a newer version is published, or until it moves to another audience.
     @Test func memberRefusedTheNewestStateIsCounted() {
         let service = ScriptedService(members: 0..<5)
-        var refused: Int { service.shard.statistics.refused }
+        var refused: Int { service.shard.statistics.refusedStates }
         service.publish()
         service.run()
         service.answer = { _, _ in .refused }

@@ -82,7 +82,7 @@ import Testing
         stage.publish()
         stage.pull()
         stage.ask(1)
-        stage.answer(2, .unknown)
+        stage.answer(2, .uncertain)
         #expect(stage.settled == [])
         stage.follow(3)
         stage.pull()

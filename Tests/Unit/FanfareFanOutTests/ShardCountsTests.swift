@@ -7,7 +7,7 @@ import Testing
     private static func counts(_ factor: Int) -> ShardCounts {
         func times(_ number: Int) -> Int { number * factor }
         let pushes = PushCounts(
-            sent: times(1), accepted: times(2), dead: times(3), held: times(4), throttled: times(5), failed: times(6),
+            sent: times(1), accepted: times(2), dead: times(3), held: times(4), throttled: times(5), refused: times(6),
             uncertain: times(7), notProcessed: times(8), downgradedToLowPriority: times(9))
         let alerts = AlertCounts(
             accepted: times(10), superseded: times(11), revoked: times(12), stale: times(13), uncertain: times(14),
@@ -15,14 +15,14 @@ import Testing
         return ShardCounts(
             pushes: pushes, alerts: alerts, activities: times(19),
             lineups: LineupCounts(activities: times(20), distinct: times(21)), tokenless: times(22),
-            owed: times(23), refused: times(24), transport: transport(times(25)))
+            owed: times(23), refusedStates: times(24), transport: transport(times(25)))
     }
 
     private static func transport(_ number: Int) -> TransportFigures {
         TransportFigures(
             connections: number, connectionsWanted: 2 * number, connectionsOpened: 3 * number, roundTrip: nil,
             inFlight: 4 * number, limit: .nothing,
-            held: [.streams: .seconds(5 * number), .window: .seconds(6 * number), .peer: .seconds(7 * number)])
+            limitTimes: [.streams: .seconds(5 * number), .window: .seconds(6 * number), .peer: .seconds(7 * number)])
     }
 
     @Test func aSumAddsEachCountToItsOwn() {
@@ -54,12 +54,12 @@ import Testing
 
     @Test func everyOutcomeOfAPushHasItsCount() {
         let outcomes: [CountedOutcome] = [
-            .accepted, .dead, .held, .throttled, .failed, .uncertain, .notProcessed,
+            .accepted, .dead, .held, .throttled, .refused, .uncertain, .notProcessed,
         ]
         var pushes = PushCounts()
         for (number, outcome) in outcomes.enumerated() { for _ in 0...number { pushes.add(outcome) } }
         let expected = PushCounts(
-            sent: 0, accepted: 1, dead: 2, held: 3, throttled: 4, failed: 5, uncertain: 6, notProcessed: 7,
+            sent: 0, accepted: 1, dead: 2, held: 3, throttled: 4, refused: 5, uncertain: 6, notProcessed: 7,
             downgradedToLowPriority: 0)
         #expect(pushes == expected)
     }

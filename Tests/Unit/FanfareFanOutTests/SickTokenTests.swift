@@ -124,7 +124,7 @@ import Testing
 
     @Test func aTokenWhoseRequestsAreAlwaysLostWaitsLongerAndLonger() {
         let service = ScriptedService(members: 0..<2)
-        service.answer = { member, _ in member == 0 ? .unknown : .accepted }
+        service.answer = { member, _ in member == 0 ? .uncertain : .accepted }
         for version in 0..<100 {
             service.publish(alert: "goal \(version)")
             service.run(turns: 100)

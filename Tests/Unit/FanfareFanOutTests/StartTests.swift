@@ -28,7 +28,7 @@ import Testing
         #expect(stage.shard.violatedInvariant() == nil)
     }
 
-    @Test(arguments: [DeliveryOutcome.accepted, .unknown])
+    @Test(arguments: [DeliveryOutcome.accepted, .uncertain])
     func theNewestStateWaitsForTheToken(outcome: DeliveryOutcome) {
         stage.publish(1)
         stage.start()
@@ -92,7 +92,7 @@ import Testing
 
     /// The phone's token may come before the answer to the start.
     @Test(arguments: [
-        DeliveryOutcome.accepted, .unknown, .deadToken, .throttled, .serviceError, .notProcessed, .refused,
+        DeliveryOutcome.accepted, .uncertain, .deadToken, .throttled, .serviceError, .notProcessed, .refused,
     ])
     func aCardWhoseTokenPrecedesTheStartsAnswerIsUpdated(outcome: DeliveryOutcome) {
         stage.publish(1)
@@ -378,7 +378,7 @@ import Testing
         #expect(stage.shard.statistics.activities == 0)
     }
 
-    @Test(arguments: [DeliveryOutcome.accepted, .unknown])
+    @Test(arguments: [DeliveryOutcome.accepted, .uncertain])
     func theEndOfAStartedCardWaitsForItsToken(outcome: DeliveryOutcome) {
         stage.publish(1)
         stage.start()

@@ -56,13 +56,6 @@ import Testing
         for (minute, isQuiet) in [(1379, false), (1380, true), (0, true), (59, true), (60, false)] {
             #expect((preferences.effect(atMinute: minute).quietMask == .essential) == isQuiet, "minute \(minute)")
         }
-        let east = try #require(Preferences.QuietHours(from: 0, until: 60, utcOffset: 840))
-        #expect(east.from == 600 && east.until == 660)
-        let west = try #require(Preferences.QuietHours(from: 1400, until: 60, utcOffset: -720))
-        #expect(west.from == 680 && west.until == 780)
-        for (from, until, offset) in [(-1, 0, 0), (0, 1440, 0), (5, 5, 0), (0, 1, 841), (0, 1, -721)] {
-            #expect(Preferences.QuietHours(from: from, until: until, utcOffset: offset) == nil)
-        }
     }
 
     @Test func A5_aChangeOfMindHoldsFromTheNextPushOn() {

@@ -182,7 +182,7 @@ import Testing
                 row("6", "13:11:00.000", "<Play/>"),
             ]))
         let rejections = items.compactMap(\.rejection)
-        #expect(rejections.map { $0.place.split(separator: ":").last } == ["4", "5", "6", "7"])
+        #expect(rejections.map { $0.location.split(separator: ":").last } == ["4", "5", "6", "7"])
         #expect(items.compactMap(\.event).map(\.id) == ["teams", "1", "6"])
     }
 
@@ -191,7 +191,7 @@ import Testing
         let items = try items(String(whole.prefix(whole.count - 60)))
         #expect(items.compactMap(\.event).map(\.id) == ["teams", "1"])
         #expect(items.last?.rejection?.reason == "the document is not complete")
-        #expect(items.last?.rejection?.place.hasSuffix("events.xml:4") == true, "\(items)")
+        #expect(items.last?.rejection?.location.hasSuffix("events.xml:4") == true, "\(items)")
     }
 
     @Test func theDFLDecoderRefusesEntities() throws {
@@ -228,7 +228,7 @@ import Testing
         let file = try folder.write("events.xml", bytes)
         let feed = try Feed(paths: [file])
         let items = feed.all().map(\.item)
-        #expect(items.map(\.rejection) == [FeedRejection(place: "\(file):4", reason: "invalid UTF-8")])
+        #expect(items.map(\.rejection) == [FeedRejection(location: "\(file):4", reason: "invalid UTF-8")])
     }
 
     /// Of a folder the other matches go on.

@@ -95,7 +95,7 @@ import Testing
         let feed = try Feed(paths: [folder.path])
         let items = feed.all()
         #expect(items.map(\.now) == [5, 5, 6].map { FeedTime(seconds: $0) })
-        #expect(items[1].item.rejection?.place == folder.path + "/a:2")
+        #expect(items[1].item.rejection?.location == folder.path + "/a:2")
     }
 
     @Test func aNamedFileMustBeAFeed() throws {
@@ -110,7 +110,7 @@ import Testing
         let folder = try Folder()
         let file = try folder.write("broken", "hello\n")
         let feed = try Feed(paths: [file], options: FeedOptions(format: .native))
-        #expect(feed.all().first?.item.rejection?.place == "\(file):1")
+        #expect(feed.all().first?.item.rejection?.location == "\(file):1")
     }
 
     @Test func aSecondLoopGoesOnWhereTheFirstHasStopped() throws {

@@ -21,7 +21,7 @@ import Testing
 
     @Test func aRejectionNamesTheMessageByItsNumber() {
         let items = decode([Self.line, "", "no event", Self.line])
-        #expect(items.compactMap(\.rejection?.place) == ["orders:3"])
+        #expect(items.compactMap(\.rejection?.location) == ["orders:3"])
         #expect(items.count == 3)
     }
 
@@ -59,7 +59,7 @@ import Testing
         var decoder = NativeLineDecoder(name: "orders")
         decoder.append(message: message.span)
         var places: [String] = []
-        while places.count < 3, let item = decoder.next() { places.append(item.rejection?.place ?? "none") }
+        while places.count < 3, let item = decoder.next() { places.append(item.rejection?.location ?? "none") }
         #expect(places == ["orders:1", "orders:2", "orders:3"])
         // Another message may come before the first has been taken.
         decoder.append(message: good.span)
@@ -95,7 +95,7 @@ import Testing
         decoder.append(bytes.span)
         decoder.finish(into: &items)
         #expect(items.compactMap(\.event?.topic) == [Self.order, Self.order])
-        #expect(items.last?.rejection?.place == "orders:3" && items.count == 3)
+        #expect(items.last?.rejection?.location == "orders:3" && items.count == 3)
         var other = NativeLineDecoder(name: "orders")
         var decoded: [FeedItem] = []
         other.decode(bytes.span, into: &decoded)
@@ -104,11 +104,11 @@ import Testing
     }
 
     @Test func aProgramsTestsMakeRejectionsAndNotices() {
-        let rejection = FeedRejection(place: "orders:1", reason: "not a JSON object")
+        let rejection = FeedRejection(location: "orders:1", reason: "not a JSON object")
         #expect(decode(["[]"]) == [.rejected(rejection)])
         #expect("\(rejection)" == "orders:1: not a JSON object")
-        let notice = FeedNotice(place: "orders:1", text: "odd")
-        #expect(FeedItem.noticed(notice) == .noticed(FeedNotice(place: "orders:1", text: "odd")))
+        let notice = FeedNotice(location: "orders:1", text: "odd")
+        #expect(FeedItem.noticed(notice) == .noticed(FeedNotice(location: "orders:1", text: "odd")))
         #expect(FeedItem.noticed(notice) != .rejected(rejection))
     }
 
@@ -128,8 +128,8 @@ import Testing
             #expect(now == FeedTime(seconds: 1_781_359_200))
             switch item {
             case .event(let event): places.append(event.topic.rawValue)
-            case .rejected(let rejection): places.append(rejection.place)
-            case .noticed(let notice): places.append(notice.place)
+            case .rejected(let rejection): places.append(rejection.location)
+            case .noticed(let notice): places.append(notice.location)
             }
         }
         #expect(places == ["order/1", folder.path + "/day.ndjson:2", "order/1"])

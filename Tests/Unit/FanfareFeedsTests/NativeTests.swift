@@ -178,7 +178,7 @@ import Testing
         let items = decode("\(good)\n\(bad.line)\n\(good)\n")
         #expect(items.count == 3)
         let rejection = try #require(items[1].rejection)
-        #expect(rejection.place == "test:2")
+        #expect(rejection.location == "test:2")
         #expect(rejection.reason.contains(bad.reason), "\(rejection.reason)")
         #expect(items[2].event != nil)
     }
@@ -210,7 +210,7 @@ import Testing
         let text = good + "\n" + String(repeating: "x", count: 200_000) + "\n" + good + "\n"
         let items = decode(text, lineSizeMax: .bytes(1000))
         #expect(items.count == 3)
-        #expect(items[1].rejection?.place == "test:2")
+        #expect(items[1].rejection?.location == "test:2")
         #expect(items[1].rejection?.reason == "the line is longer than 1000 bytes")
         #expect(items[2].event != nil)
     }
@@ -218,7 +218,7 @@ import Testing
     @Test func saysThatTheInputEndsWithinALine() {
         let items = decode(#"{"topic":"t","at":1}"# + "\n" + #"{"topic":"t","a"#)
         #expect(items.count == 2)
-        #expect(items[1].rejection?.place == "test:2")
+        #expect(items[1].rejection?.location == "test:2")
         #expect(items[1].rejection?.reason.hasSuffix("(the input ends within this line)") == true)
     }
 

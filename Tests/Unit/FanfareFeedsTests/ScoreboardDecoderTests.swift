@@ -75,7 +75,7 @@ import Testing
     ])
     func rowsThatMeanNothingAreRejected(row: String, says: String) throws {
         let items = try items("g.json", game(row))
-        #expect(items.compactMap(\.rejection).contains { $0.reason.contains(says) && $0.place.hasSuffix("event 1") })
+        #expect(items.compactMap(\.rejection).contains { $0.reason.contains(says) && $0.location.hasSuffix("event 1") })
     }
 
     @Test func aGameWithoutANameCannotBeRead() throws {

@@ -321,7 +321,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(reasons[2].contains("milliseconds?"))
         #expect(reasons[3] == "the entity has no `trip_id`")
         #expect(
-            items.compactMap(\.rejection).map { $0.place.split(separator: "/").last } == [
+            items.compactMap(\.rejection).map { $0.location.split(separator: "/").last } == [
                 "101.pb", "102.pb", "103.pb", "104.pb#1",
             ])
         #expect(items.compactMap(\.event).map(\.kind) == ["position", "position"])
@@ -423,7 +423,7 @@ private func poll(_ time: UInt64?, _ trains: [Train]) -> [UInt8] {
         #expect(decoded.compactMap(\.event) == read.compactMap(\.event))
         #expect(decoded.compactMap(\.event?.kind) == ["position", "absent"])
         #expect(decoded.compactMap(\.rejection?.reason) == read.compactMap(\.rejection?.reason))
-        #expect(decoded.compactMap(\.rejection?.place) == ["poll 1"])
+        #expect(decoded.compactMap(\.rejection?.location) == ["poll 1"])
     }
 
     @Test func aPollBeyondItsBoundIsRejected() {

@@ -109,7 +109,7 @@ import Testing
             event(5, "1H", 1_526_220_000_000), event(6, "1H", 9, "Shot", tags: [101], team: 99), event(7, "1H", 10),
         ])
         let rejections = items.compactMap(\.rejection)
-        #expect(rejections.map { $0.place.split(separator: "#").last } == ["2", "3", "4", "5", "6", "7"])
+        #expect(rejections.map { $0.location.split(separator: "#").last } == ["2", "3", "4", "5", "6", "7"])
         #expect(rejections.allSatisfy { $0.topic == TopicID("match/7") })
         #expect(rejections.last?.reason == "the event's `teamId` is neither of the two teams of the match")
         #expect(items.compactMap(\.event).filter { $0.change == .nothing }.map(\.id) == ["1", "7"])
@@ -141,7 +141,7 @@ import Testing
         try folder.write("b.json", whole)
         let feed = try Feed(paths: [folder.path])
         let items = feed.all().map(\.item)
-        #expect(items.first?.rejection?.place == broken)
+        #expect(items.first?.rejection?.location == broken)
         #expect(items.first?.rejection?.reason.contains("is the file complete?") == true)
         #expect(items.compactMap(\.event).count == 5)
     }

@@ -19,7 +19,8 @@ enum CardSamples {
         ]
         cards[1].preferences = Preferences()
         cards[2].preferences = Preferences(
-            alerts: .none, quietHours: .init(from: 1439, until: 0, breakthrough: .all), frequentUpdates: true)
+            alerts: .none, quietHours: .init(from: 1439, until: 0, utcOffset: 0, breakthrough: .all),
+            frequentUpdates: true)
         cards[1].app = AppID(bundleID: "com.example")
         cards[2].app = AppID(bundleID: "", environment: .development)
         cards[2].generation = .max

@@ -14,11 +14,11 @@ enum EntrySamples {
     static let all: [LogEntry] = {
         var entries: [LogEntry] = [
             LogEntry(now: FeedTime.plausible.lowerBound, .rules("[football]\n", decisionVersion: 7)),
-            LogEntry(now: at, .tick), LogEntry(now: at, place: 9, .feedEnd),
+            LogEntry(now: at, .tick), LogEntry(now: at, item: 9, .feedEnd),
             LogEntry(
-                now: at, place: 3,
-                .rejection(FeedRejection(place: "f:3", reason: "no JSON", topic: TopicID("m/1"), at: at))),
-            LogEntry(now: at, place: 4, .rejection(FeedRejection(place: "f", reason: ""))),
+                now: at, item: 3,
+                .rejection(FeedRejection(location: "f:3", reason: "no JSON", topic: TopicID("m/1"), at: at))),
+            LogEntry(now: at, item: 4, .rejection(FeedRejection(location: "f", reason: ""))),
         ]
         let changes: [FeedEvent.Change] = [
             .nothing, .patch(state), .contentState(state), .retraction(of: "g1"),
@@ -38,7 +38,7 @@ enum EntrySamples {
             let event = FeedEvent(
                 topic: TopicID("ä/☂"), topicKind: .football, at: FeedTime(milliseconds: -1), seq: .max, id: "e1",
                 kind: "goal", lifecycle: lifecycle, change: .nothing, alert: localized, isCorrection: true, app: app)
-            entries.append(LogEntry(now: at, place: .max, .event(event, wall: FeedTime(milliseconds: .max))))
+            entries.append(LogEntry(now: at, item: .max, .event(event, wall: FeedTime(milliseconds: .max))))
         }
         return entries
     }()
@@ -48,7 +48,7 @@ enum EntrySamples {
         let texts = ["k", "9f1c2f64-job/7", String(repeating: "☂", count: 21) + "!"]
         let event = LogEntry.Body.event(
             FeedEvent(topic: TopicID("m/1"), at: at, kind: "k", change: .contentState(state)), wall: at)
-        let rejection = LogEntry.Body.rejection(FeedRejection(place: "f", reason: "too deep"))
+        let rejection = LogEntry.Body.rejection(FeedRejection(location: "f", reason: "too deep"))
         return zip([event, .tick, rejection], texts).enumerated().compactMap { number, pair in
             guard let key = try? IdempotencyKey(pair.1) else { return nil }
             return LogEntry(now: at, key: CallKey(key, content: .max >> (8 * UInt64(number))), pair.0)
@@ -59,7 +59,7 @@ enum EntrySamples {
         var entry = (all + keyed).randomElement(using: &random)!
         entry.now = FeedTime(
             milliseconds: Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0...63, using: &random))
-        entry.place = UInt64.random(in: 0...(.max), using: &random) >> UInt64.random(in: 0...63, using: &random)
+        entry.item = UInt64.random(in: 0...(.max), using: &random) >> UInt64.random(in: 0...63, using: &random)
         return entry
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct LMDBLogTests {
     private func entries(_ range: Range<Int>) -> [LogEntry] {
-        range.map { LogEntry(now: FeedTime(milliseconds: Int64($0)), place: UInt64($0), .tick) }
+        range.map { LogEntry(now: FeedTime(milliseconds: Int64($0)), item: UInt64($0), .tick) }
     }
 
     private func read(_ log: any Log, from position: LogPosition = 1) throws -> [LogEntry] {
@@ -173,7 +173,7 @@ import Testing
         let log = try LMDBLog(folder: folder.path)
         let text = String(repeating: "x", count: 1 << 20)
         let written = (0..<40).map {
-            LogEntry(now: FeedTime(milliseconds: Int64($0)), place: UInt64($0), .rules(text, decisionVersion: 1))
+            LogEntry(now: FeedTime(milliseconds: Int64($0)), item: UInt64($0), .rules(text, decisionVersion: 1))
         }
         try log.append(written)
         var positions: [LogPosition] = []
@@ -232,7 +232,7 @@ import Testing
     private func event(_ topic: String, at seconds: Int64, _ change: FeedEvent.Change) -> LogEntry {
         let time = FeedTime(milliseconds: seconds * 1000)
         return LogEntry(
-            now: time, place: UInt64(seconds),
+            now: time, item: UInt64(seconds),
             .event(FeedEvent(topic: TopicID(topic), at: time, kind: "k", change: change), wall: time))
     }
 
@@ -255,7 +255,7 @@ import Testing
         _ = try LMDBLog.skip(3, in: folder.path)
         for isReadOnly in [true, false] {
             let found = try read(LMDBLog(folder: folder.path, isReadOnly: isReadOnly))
-            #expect(found.map(\.now) == written.map(\.now) && found.map(\.place) == written.map(\.place))
+            #expect(found.map(\.now) == written.map(\.now) && found.map(\.item) == written.map(\.item))
             #expect(found.map(\.skippedAt) == [nil, nil, 3, 4, 5])
             #expect(found[0..<2] == written[0..<2])
             guard case .event(let pause, let wall) = found[2].body else {

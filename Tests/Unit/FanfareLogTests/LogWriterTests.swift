@@ -25,13 +25,13 @@ import Testing
                 throw LogError("the disk is full")
             }
             for entry in entries {
-                guard entry.place != FailingLog.refusedPlace else { throw LogError("too large", .entry) }
+                guard entry.item != FailingLog.refusedItem else { throw LogError("too large", .entry) }
                 memory.append([entry])
             }
         }
 
         /// Place of entries that are refused for good.
-        static let refusedPlace: UInt64 = 7
+        static let refusedItem: UInt64 = 7
 
         func read(
             from position: LogPosition, _ body: (LogPosition, LogEntry) throws(LogError) -> Bool
@@ -107,7 +107,7 @@ import Testing
                     done.signal()
                 })
         }
-        let refused = LogEntry(now: FeedTime(milliseconds: 0), place: FailingLog.refusedPlace, .tick)
+        let refused = LogEntry(now: FeedTime(milliseconds: 0), item: FailingLog.refusedItem, .tick)
         append("a", [entry(1)])
         #expect(failed.wait(timeout: .now() + 60) == .success)
         append("b", [entry(2), entry(3)])

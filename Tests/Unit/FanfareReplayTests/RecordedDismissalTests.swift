@@ -52,9 +52,9 @@ import Testing
         ]
         let replay = try Replay(
             options, output: ReplayOutput(report: { _ in }), input: STDIN_FILENO, transports: transports)
-        let begun = options.clock.wallMilliseconds()
+        let begun = options.clock.wall().milliseconds
         let summary = replay.run()
-        let ended = options.clock.wallMilliseconds()
+        let ended = options.clock.wall().milliseconds
         #expect(summary.isClean)
         let dates = dismissals.withLock { $0 }
         #expect(dates.count == 1)

@@ -233,7 +233,7 @@ import Testing
 
         func peek() -> (now: FeedTime, item: FeedItem)? {
             if isAtEnd { return nil }
-            return (event.at, noticesLeft > 0 ? .noticed(FeedNotice(place: "feed", text: "odd")) : .event(event))
+            return (event.at, noticesLeft > 0 ? .noticed(FeedNotice(location: "feed", text: "odd")) : .event(event))
         }
         mutating func advance() {
             isAtEnd = noticesLeft == 0

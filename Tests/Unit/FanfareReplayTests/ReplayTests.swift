@@ -169,11 +169,11 @@ import Testing
         let clock = ManualClock()
         var options = ReplayOptions(paths: [path])
         options.subscribers.count = 1
-        options.clock.wallMilliseconds = clock.source.wallMilliseconds
-        options.clock.monotonicNanoseconds = {
+        options.clock.wall = clock.source.wall
+        options.clock.monotonic = {
             // No two looks at a machine's clock see one moment.
             clock.pass(.microseconds(1))
-            return clock.source.monotonicNanoseconds()
+            return clock.source.monotonic()
         }
         let output = ReplayOutput(
             decision: { line in
@@ -198,11 +198,11 @@ import Testing
         var options = ReplayOptions(paths: [path])
         options.subscribers.count = 2
         options.subscribers.lineups = 2...2
-        options.clock.wallMilliseconds = clock.source.wallMilliseconds
-        options.clock.monotonicNanoseconds = {
+        options.clock.wall = clock.source.wall
+        options.clock.monotonic = {
             // No two looks at a machine's clock see one moment.
             clock.pass(.nanoseconds(1))
-            return clock.source.monotonicNanoseconds()
+            return clock.source.monotonic()
         }
         let output = ReplayOutput(report: { _ in }, progress: { if $0.fraction == 1 { clock.pass(.seconds(1)) } })
         let summary = try Replay(options, output: output).run()

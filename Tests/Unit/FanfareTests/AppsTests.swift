@@ -81,7 +81,7 @@ import Testing
         // Simulates an accepted JWT that was made for two days later.
         let system = ClockSource.system
         made[1][0].proof.origin =
-            (system.wallMilliseconds() + 2 * 86_400_000) * 1_000_000 - system.monotonicNanoseconds()
+            (system.wall().milliseconds + 2 * 86_400_000) * 1_000_000 - system.monotonic().nanoseconds
         for app in 0..<2 {
             for shard in 0..<2 {
                 let days = Double(made[app][shard].clock().wallMilliseconds - before[app][shard]) / 86_400_000

@@ -60,7 +60,8 @@ import Testing
         // Each reading of the clock adds a millisecond, so that no two moments are equal.
         let clock = TickingClock()
         options.clock = ClockSource(
-            wallMilliseconds: { 1_790_000_000_000 + clock.tick() }, monotonicNanoseconds: { clock.tick() * 1_000_000 })
+            wall: { FeedTime(milliseconds: 1_790_000_000_000 + clock.tick()) },
+            monotonic: { MonotonicTime(nanoseconds: clock.tick() * 1_000_000) })
         let hasBegun = Flag()
         let engine = try Engine(options, observer: observer)
         let threads = (0..<2).map { thread in

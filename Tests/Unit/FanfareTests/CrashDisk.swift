@@ -29,7 +29,7 @@ final class CrashDisk: CheckpointSink {
     /// - Parameter firstApp: the first app of the life's engine.
     func restart(at clock: ManualClock, firstApp: AppID?) throws {
         stampCeiling = nil
-        let wall = clock.source.wall
+        let wall = clock.source.wall()
         stamps = StampCeiling(try claims.reserveStamps(at: wall), at: clock.now)
         (entries, peopleEntries, requests, isFinishing) = ([], [], [], false)
         completions = CompletionChanges()

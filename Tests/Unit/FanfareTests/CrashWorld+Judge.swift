@@ -110,7 +110,7 @@ extension CrashWorld {
 
     /// Checks that the push is newer, for the phone, than those of all lives before it.
     private func judgeStamp(_ push: EngineWorld.Network.Flight, to index: Int) {
-        if push.stamp > clock.source.wallMilliseconds() / 1000 { met.ahead += 1 }
+        if push.stamp > clock.source.wall().milliseconds / 1000 { met.ahead += 1 }
         if let last = phones[index].last,
             push.stamp < last.stamp || push.stamp == last.stamp && push.state != last.state
         {

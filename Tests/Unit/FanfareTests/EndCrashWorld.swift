@@ -146,7 +146,7 @@ final class EndCrashWorld {
     private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
         guard let index = byToken[push.token] else { return }
         tell("phone \(index): \(outcome)")
-        if outcome == .accepted || outcome == .unknown && random.chance(0.5) { show(push) }
+        if outcome == .accepted || outcome == .uncertain && random.chance(0.5) { show(push) }
         if outcome == .accepted, push.event == .end { phones[index].endedIn = lives }
     }
 
@@ -169,7 +169,9 @@ final class EndCrashWorld {
         case 8..<14: _ = life.nodes.randomElement(using: &random)!.run()
         default:
             let node = life.nodes.randomElement(using: &random)!
-            let outcomes: [DeliveryOutcome] = [.accepted, .accepted, .accepted, .notProcessed, .serviceError, .unknown]
+            let outcomes: [DeliveryOutcome] = [
+                .accepted, .accepted, .accepted, .notProcessed, .serviceError, .uncertain,
+            ]
             answer(node, outcomes.randomElement(using: &random)!)
         }
     }

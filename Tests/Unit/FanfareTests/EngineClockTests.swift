@@ -12,8 +12,8 @@ import Testing
         var options = Engine.Options(transport: .discard)
         let system = ClockSource.system
         options.clock = ClockSource(
-            wallMilliseconds: { system.wallMilliseconds() + offset.withLock(\.self) },
-            monotonicNanoseconds: system.monotonicNanoseconds)
+            wall: { FeedTime(milliseconds: system.wall().milliseconds + offset.withLock(\.self)) },
+            monotonic: system.monotonic)
         var observer = Engine.Observer()
         observer.onDecision = { if $0.version != nil { published.signal() } }
         let engine = try Engine(options, observer: observer)

@@ -216,7 +216,7 @@ extension EngineWorld {
         case .throttled, .serviceError, .notProcessed:
             // The alert was not heard.
             if let alert = push.alert { phones[index].alerts.remove(alert) }
-        case .unknown: break
+        case .uncertain: break
         }
     }
 

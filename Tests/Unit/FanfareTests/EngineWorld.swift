@@ -255,7 +255,7 @@ final class EngineWorld {
         if isStopping, mayDie, random.chance(0.5) { return .deadToken }
         switch random.next() % 100 {
         case 0..<8: return .notProcessed
-        case 8..<12: return .unknown
+        case 8..<12: return .uncertain
         case 12..<15: return .throttled
         case 15..<18: return .serviceError
         case 18..<20: return .refused

@@ -57,7 +57,7 @@ import Testing
             #expect(zip(pushes, pushes.dropFirst()).allSatisfy { $0.stamp <= $1.stamp }, "seed \(seed)")
         }
         // The network was indeed bad.
-        for outcome in [DeliveryOutcome.notProcessed, .unknown, .throttled, .deadToken] {
+        for outcome in [DeliveryOutcome.notProcessed, .uncertain, .throttled, .deadToken] {
             #expect(recorded.outcomes[outcome, default: 0] > 0, "seed \(seed): \(outcome)")
         }
     }

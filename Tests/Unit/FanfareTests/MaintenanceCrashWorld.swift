@@ -122,7 +122,7 @@ final class MaintenanceCrashWorld {
     }
 
     /// The clock of the machine, which nobody sets; it passes while no engine runs.
-    private var wall: FeedTime { FeedTime(milliseconds: clock.source.wallMilliseconds()) }
+    private var wall: FeedTime { clock.source.wall() }
 
     private func complain(_ text: String) {
         tell(text)
@@ -270,7 +270,7 @@ final class MaintenanceCrashWorld {
     }
 
     private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
-        if outcome == .accepted || outcome == .unknown && random.chance(0.5) { show(push) }
+        if outcome == .accepted || outcome == .uncertain && random.chance(0.5) { show(push) }
     }
 
     private func show(_ push: EngineWorld.Network.Flight) {
@@ -289,7 +289,9 @@ final class MaintenanceCrashWorld {
         case 10..<15: _ = life.nodes.randomElement(using: &random)!.run()
         default:
             let node = life.nodes.randomElement(using: &random)!
-            let outcomes: [DeliveryOutcome] = [.accepted, .accepted, .accepted, .notProcessed, .serviceError, .unknown]
+            let outcomes: [DeliveryOutcome] = [
+                .accepted, .accepted, .accepted, .notProcessed, .serviceError, .uncertain,
+            ]
             if !node.network.flights.isEmpty { node.answer(0, outcomes.randomElement(using: &random)!) }
         }
     }

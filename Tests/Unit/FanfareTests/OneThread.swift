@@ -77,7 +77,7 @@ final class OneThread: EngineCoreDelegate {
 
     /// Lets APNs accept a JWT made by a right clock.
     func prove() {
-        proof.origin = clock.truth.milliseconds * 1_000_000 - clock.source.monotonicNanoseconds()
+        proof.origin = clock.truth.milliseconds * 1_000_000 - clock.source.monotonic().nanoseconds
     }
 
     var coreIsWoken: Bool { wakeups.core }

@@ -134,8 +134,8 @@ import Testing
         let time = Atomic<Int64>(0)
         let clock = ThreadClock(
             ClockSource(
-                wallMilliseconds: { 1_790_000_000_000 },
-                monotonicNanoseconds: { time.add(1_000_000, ordering: .relaxed).newValue }))
+                wall: { FeedTime(milliseconds: 1_790_000_000_000) },
+                monotonic: { MonotonicTime(nanoseconds: time.add(1_000_000, ordering: .relaxed).newValue) }))
         var isWoken = false
         let turn = ShardTurn(rings, shard: Shard(), clock: clock, wake: { isWoken = true }, wakeCore: {})
         let transport = WillingTransport(turn.shard) { clock.now() }

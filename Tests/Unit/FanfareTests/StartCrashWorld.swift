@@ -234,7 +234,7 @@ final class StartCrashWorld {
         case 10..<15: _ = life.nodes.randomElement(using: &random)!.run()
         default:
             let node = life.nodes.randomElement(using: &random)!
-            let outcomes: [DeliveryOutcome] = [.accepted, .accepted, .accepted, .unknown, .notProcessed]
+            let outcomes: [DeliveryOutcome] = [.accepted, .accepted, .accepted, .uncertain, .notProcessed]
             if !node.network.flights.isEmpty { node.answer(0, outcomes.randomElement(using: &random)!) }
         }
     }

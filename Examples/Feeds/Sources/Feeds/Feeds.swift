@@ -41,7 +41,7 @@ import Foundation
             switch item {
             // A recording is taken as fast as the engine decides it. A feed of today comes line by line to a `NativeLineDecoder`.
             case .event(let event): _ = try await engine.ingest(event)
-            case .rejected(let rejection): print("\(rejection.place): not an event, \(rejection.reason)")
+            case .rejected(let rejection): print("\(rejection.location): not an event, \(rejection.reason)")
             case .noticed(let notice): print(notice)
             }
         }

@@ -59,7 +59,7 @@ import Testing
         service.answer = { _, _ in .accepted }
     }
 
-    @Test(arguments: [DeliveryOutcome.throttled, .serviceError, .unknown, .notProcessed])
+    @Test(arguments: [DeliveryOutcome.throttled, .serviceError, .uncertain, .notProcessed])
     func activityThatLacksTheEndGetsNothingOfTheNextTenure(outcome: DeliveryOutcome) {
         endAnnsTenure(outcome)
         let before = service.accepted.count

@@ -171,7 +171,7 @@ import Testing
     /// Where the rules let no goal wait for another. Once its push has left, what is told of the next depends on the answer; its
     /// stamp is the next second's, as no phone may see two states in one.
     @Test(arguments: [
-        (DeliveryOutcome.accepted, "by somebody"), (.refused, "by somebody"), (.unknown, "by somebody"),
+        (DeliveryOutcome.accepted, "by somebody"), (.refused, "by somebody"), (.uncertain, "by somebody"),
         (.notProcessed, "by somebody\ngoal 1 in b · by somebody"),
         (.throttled, "by somebody\ngoal 1 in b · by somebody"),
     ])

@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The push that told of the goal left before the change; its answer decides.
-    @Test(arguments: [DeliveryOutcome.accepted, .unknown, .notProcessed, .throttled])
+    @Test(arguments: [DeliveryOutcome.accepted, .uncertain, .notProcessed, .throttled])
     func anAlertOnTheWayIsToldOnce(outcome: DeliveryOutcome) {
         let stage = stage()
         stage.goal("b")

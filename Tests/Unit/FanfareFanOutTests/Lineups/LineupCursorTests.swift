@@ -57,7 +57,7 @@ import Testing
         #expect(rest.allSatisfy { $0.content?.topics.map(\.minimal).prefix(2) == ["1", "1"] })
     }
 
-    @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .unknown, .serviceError])
+    @Test(arguments: [DeliveryOutcome.notProcessed, .throttled, .uncertain, .serviceError])
     func lineupInTroubleDoesNotRestBeforeItsEnd(outcome: DeliveryOutcome) {
         let stage = stage(lineups: 2)
         stage.goal("a")
