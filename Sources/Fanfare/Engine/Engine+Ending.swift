@@ -53,7 +53,7 @@ extension Engine {
     public func shutdown(within timeout: Duration = Engine.stopTimeout) async -> ShutdownReport {
         core.stop(within: timeout)
         let report = await core.ending.wait()
-        // The thread only has to close its loop; it waits for nothing else.
+        // The core and its topics are released before the ending comes: the thread has only its loop to close, so the join is short.
         core.thread.withLock { $0.join() }
         return report
     }
