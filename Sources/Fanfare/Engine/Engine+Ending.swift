@@ -10,6 +10,8 @@ extension Engine {
     ///
     /// - Returns: `true` if every activity has these changes. `false` if the time is over, the task is cancelled or the engine stops first, or if
     ///   nothing more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refused`).
+    /// - Complexity: each shard looks once at each of its audiences and activities, some of them in each turn, and then at those that lack
+    ///   something.
     public func settle(within timeout: Duration) async -> Bool {
         let until = core.time(in: timeout)
         let reply = Reply<Settlement>()
@@ -21,6 +23,8 @@ extension Engine {
     ///
     /// - Returns: `true` if every activity has these changes, otherwise `false`; `false` at once on the core thread, and if the engine is full or has
     ///   stopped.
+    /// - Complexity: each shard looks once at each of its audiences and activities, some of them in each turn, and then at those that lack
+    ///   something.
     @available(*, noasync, message: "await settle(within:) instead: this one blocks a thread of the pool")
     public func settle(within timeout: Duration) -> Bool {
         guard !core.coreThread.isCurrent else { return false }
