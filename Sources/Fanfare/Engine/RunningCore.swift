@@ -59,11 +59,14 @@ struct RunningCore: Sendable {
         let coreThread = CoreThread()
         let announcements = Announcements(observer)
         let ending = Ending()
+        // The thread takes the options out, because its body would otherwise keep the source of subscribers until it ends.
+        let given = Locked<EngineOptions?>(options)
         let thread = try LoopThread(name: "fanfare core") { loop in
             coreThread.id.store(LoopThread.current, ordering: .relaxed)
             do {
                 let report = try RunningCore.serve(started) {
-                    try EngineDriver(loop, options, apps, makeTransports, inbox, announcements)
+                    let options = given.withLock { $0.take()! }  // set above, and taken once
+                    return try EngineDriver(loop, options, apps, makeTransports, inbox, announcements)
                 }
                 announcements.finish()
                 ending.come(with: report)
