@@ -14,8 +14,6 @@ extension ReplaySummary {
     /// The summary for programs: one object on one line. Members without a value are `null`.
     var json: String {
         let counted = Outcome.allCases.map { ($0.rawValue, JSONValue.int(Int64(decisions.outcomes[$0, default: 0]))) }
-        let pushes = counts.pushes
-        let alerts = counts.alerts
         var object: JSONObject = [
             "events": .int(Int64(events)),
             "recalled": .int(Int64(recall.entries)),
@@ -24,44 +22,17 @@ extension ReplaySummary {
             "alerts": [
                 "granted": .int(Int64(decisions.alertsGranted)), "demoted": .int(Int64(decisions.alertsDemoted)),
             ],
-            "activityAlerts": [
-                "accepted": .int(Int64(alerts.accepted)), "superseded": .int(Int64(alerts.superseded)),
-                "revoked": .int(Int64(alerts.revoked)), "stale": .int(Int64(alerts.stale)),
-                "uncertain": .int(Int64(alerts.uncertain)), "refused": .int(Int64(alerts.refused)),
-                "silenced": .int(Int64(alerts.silenced)), "limited": .int(Int64(alerts.limited)),
-                "unclaimed": .int(Int64(alerts.unclaimed)),
-            ],
-            "pushes": [
-                "sent": .int(Int64(pushes.sent)),
-                "accepted": .int(Int64(pushes.accepted)),
-                "dead": .int(Int64(pushes.dead)),
-                "held": .int(Int64(pushes.held)),
-                "throttled": .int(Int64(pushes.throttled)),
-                "failed": .int(Int64(pushes.refused)),
-                "uncertain": .int(Int64(pushes.uncertain)),
-                "notProcessed": .int(Int64(pushes.notProcessed)),
-                "conserved": .int(Int64(pushes.downgradedToLowPriority)),
-            ],
+            "activityAlerts": counts.alerts.json,
+            "pushes": counts.pushes.json,
             "transport": counts.transport.json,
-            "fates": [
-                "expired": .int(Int64(fates.expired)), "notEnded": .int(Int64(fates.notEnded)),
-                "refused": .int(Int64(fates.refused.values.reduce(0, +))),
-            ],
+            "fates": fates.json,
             "undelivered": .int(Int64(undelivered)),
             "refused": .int(Int64(counts.refusedStates)),
             "lineups": [
                 "activities": .int(Int64(lineups.activities)), "distinct": .int(Int64(lineups.distinct)),
             ],
             "interrupted": .bool(interrupted),
-            "goals": .array(
-                goals.map { goal in
-                    [
-                        "topic": .string(goal.topic.rawValue),
-                        "version": .int(Int64(goal.version)),
-                        "seconds": goal.secondsToLast.map(JSONValue.double) ?? .null,
-                        "awaited": .bool(goal.isAwaited),
-                    ]
-                }),
+            "goals": .array(goals.map(\.json)),
             "goalsLeftOut": .int(Int64(goalsLeftOut)),
             "freshness": .object(
                 JSONObject(freshness.kinds.map { ($0.key.rawValue, $0.value.json) })),
@@ -76,6 +47,54 @@ extension ReplaySummary {
         var bytes: [UInt8] = []
         object.write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self) + "\n"
+    }
+}
+
+extension ReplaySummary.Goal {
+    fileprivate var json: JSONValue {
+        [
+            "topic": .string(topic.rawValue),
+            "version": .int(Int64(version)),
+            "seconds": secondsToLast.map(JSONValue.double) ?? .null,
+            "awaited": .bool(isAwaited),
+        ]
+    }
+}
+
+extension AlertCounts {
+    fileprivate var json: JSONValue {
+        [
+            "accepted": .int(Int64(accepted)), "superseded": .int(Int64(superseded)),
+            "revoked": .int(Int64(revoked)), "stale": .int(Int64(stale)),
+            "uncertain": .int(Int64(uncertain)), "refused": .int(Int64(refused)),
+            "silenced": .int(Int64(silenced)), "limited": .int(Int64(limited)),
+            "unclaimed": .int(Int64(unclaimed)),
+        ]
+    }
+}
+
+extension PushCounts {
+    fileprivate var json: JSONValue {
+        [
+            "sent": .int(Int64(sent)),
+            "accepted": .int(Int64(accepted)),
+            "dead": .int(Int64(dead)),
+            "held": .int(Int64(held)),
+            "throttled": .int(Int64(throttled)),
+            "failed": .int(Int64(refused)),
+            "uncertain": .int(Int64(uncertain)),
+            "notProcessed": .int(Int64(notProcessed)),
+            "conserved": .int(Int64(downgradedToLowPriority)),
+        ]
+    }
+}
+
+extension FateCounts {
+    fileprivate var json: JSONValue {
+        [
+            "expired": .int(Int64(expired)), "notEnded": .int(Int64(notEnded)),
+            "refused": .int(Int64(refused.values.reduce(0, +))),
+        ]
     }
 }
 

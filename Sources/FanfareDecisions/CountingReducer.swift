@@ -61,12 +61,16 @@ public struct CountingReducer: Reducer {
     }
 
     /// Returns `true` for the kinds that `counters`, `latest` or `facts` name.
+    ///
+    /// - Complexity: O(c), c being the counters and kept values.
     public func understands(factKind: String) -> Bool {
         facts.contains(factKind) || counters.values.contains { $0.fact == factKind }
             || latest.values.contains { $0.facts.contains(factKind) }
     }
 
     /// Returns a fault if a counted fact lacks the whole number that its counter adds, or has one of more than 40 bits.
+    ///
+    /// - Complexity: O(c log c), c being the counters.
     public func fault(in fact: Fact) -> String? {
         for (key, counter) in counters.sorted(by: { $0.key < $1.key }) where counter.fact == fact.kind {
             guard let by = counter.by, counter.where.hold(in: fact.values) else { continue }
@@ -79,6 +83,8 @@ public struct CountingReducer: Reducer {
     }
 
     /// Adds a fact to the counters and keeps its values. Ignores a withdrawal, whose fact the ledger has left out.
+    ///
+    /// - Complexity: O(c), c being the counters and kept values.
     public mutating func fold(_ entry: LedgerEntry) {
         // The ledger does not fold a withdrawn fact, so its withdrawal changes no count.
         guard case .fact(let fact) = entry else { return }
@@ -92,6 +98,8 @@ public struct CountingReducer: Reducer {
     }
 
     /// Counts and kept values, each under its key.
+    ///
+    /// - Complexity: O(c²) at most, c being the counters and kept values.
     public var state: JSONObject {
         var state = kept
         for (key, count) in counts { state[key] = .int(count) }
@@ -105,6 +113,8 @@ public struct CountingReducer: Reducer {
 
     /// Returns an occasion with the name of the fact's kind (`Cancelled` appended for a withdrawal) and without text, which is left
     /// to the rules.
+    ///
+    /// - Complexity: O(c), c being the counters.
     public func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? {
         let (fact, suffix) =
             switch entry {

@@ -3,6 +3,8 @@ public import FanfareModel
 extension DecisionRecord {
     /// Appends the record as one line of the decision log (NDJSON). Fields are in a fixed order and absent ones are left out, so
     /// equal records have equal bytes.
+    ///
+    /// - Complexity: O(n), n being the bytes that are appended.
     public func write(to bytes: inout [UInt8]) {
         bytes.append(contentsOf: "{\"type\":".utf8)
         JSONValue.write(origin.rawValue, to: &bytes)

@@ -3,7 +3,8 @@ public import FanfareModel
 /// Part of a topic kind that folds facts into a content state. A reducer is pure: the core keeps one value per topic, of one type per topic kind.
 ///
 /// The ledger calls `fold` once per entry, in the order in which the facts happened, and starts again from an earlier value when a late fact arrives.
-/// So a reducer needs no handling of late facts, and its state never depends on their order of arrival.
+/// So a reducer needs no handling of late facts, and its state never depends on their order of arrival. An engine calls its
+/// reducers on the core thread.
 public protocol Reducer: Sendable {
     /// Returns `true` if the reducer uses facts of this kind. The ledger keeps no others.
     func understands(factKind: String) -> Bool

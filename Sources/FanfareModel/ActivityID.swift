@@ -19,6 +19,8 @@ public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
     package init(_ rawValue: UInt64) { (self.rawValue, text, mark) = (rawValue, nil, nil) }
 
     /// Creates an id from any text.
+    ///
+    /// - Complexity: O(n), n being the size of the text.
     public init(_ id: String) { (rawValue, text, mark) = (id.utf8.keyedHash, id, ActivityMark(of: id.utf8)) }
     /// Creates an id from any text.
     public init(stringLiteral id: String) { self.init(id) }
@@ -27,6 +29,8 @@ public struct ActivityID: Hashable, Sendable, ExpressibleByStringInterpolation {
     package init(_ id: ActivityID, text: String?) { (rawValue, self.text, mark) = (id.rawValue, text, id.mark) }
 
     /// Returns `true` if the texts are equal.
+    ///
+    /// - Complexity: O(1).
     public static func == (a: ActivityID, b: ActivityID) -> Bool { a.rawValue == b.rawValue }
 
     /// Hashes the 64 bits.

@@ -54,6 +54,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     /// Creates a `double` from a floating-point literal.
     public init(floatLiteral value: Double) { self = .double(value) }
     /// Creates an `object` from a dictionary literal; the last value of a repeated key counts.
+    ///
+    /// - Complexity: O(n) for n members in the order of their keys, and O(n²) at most.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         var object = JSONObject()
         for (key, value) in elements { object[key] = value }
@@ -81,6 +83,8 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// Creates an empty object with room for a number of members.
     package init(minimumCapacity: Int) { members.reserveCapacity(minimumCapacity) }
     /// Creates an object from a dictionary literal in any order; the last value of a repeated key counts.
+    ///
+    /// - Complexity: O(n) for n members in the order of their keys, and O(n²) at most.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (key, value) in elements { self[key] = value }
     }
@@ -106,6 +110,9 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// Value of a key; `nil` removes the member. Objects are small (a content state fits in 4 KB), so a sorted array is enough of
     /// an index.
+    ///
+    /// - Complexity: O(log n) for reading, n being the members. Writing takes O(log n) for a key that is present or follows all others, and O(n) for
+    ///   another key, for a removal, and for an object whose members a copy shares.
     public subscript(key: String) -> JSONValue? {
         get {
             let position = lowerBound(key)
@@ -156,6 +163,8 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
 extension JSONValue {
     /// Appends the canonical form: members in key order, no spaces, shortest numbers.
+    ///
+    /// - Complexity: O(n), n being the bytes that are appended.
     public func write(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
@@ -200,6 +209,8 @@ extension JSONValue {
     }
 
     /// Appends a quoted string. Escapes only the characters that RFC 8259 requires.
+    ///
+    /// - Complexity: O(n), n being the size of the string.
     public static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         defer { bytes.append(UInt8(ascii: "\"")) }

@@ -41,6 +41,7 @@ public struct Histogram: Sendable, Equatable {
     /// Returns the duration that this share of all durations does not exceed, by nearest rank; `nil` if there are none.
     ///
     /// - Parameter share: 0 to 1; a number outside counts as the nearer bound, and NaN as 0.
+    /// - Complexity: O(1): one look at each of at most 1,216 buckets, whatever the number of durations.
     public func quantile(_ share: Double) -> Duration? { nanoseconds(at: share).map { .nanoseconds($0) } }
 
     /// Returns the nanoseconds of a quantile.

@@ -7,6 +7,8 @@ extension Rules {
     /// reducer, in whose place stands a comment. A built-in kind that `kinds` lacks reads back with its built-in rules, and durations have whole
     /// milliseconds. No initialiser reads the text if the rules have a value that a file may not have: an interval beyond its range, a number that is
     /// not finite, or an alert without a title where a file needs one. The falls of an occasion come before its rises.
+    ///
+    /// - Complexity: O(n log n), n being the size of the text.
     public var toml: String {
         kinds.sorted { $0.key.rawValue < $1.key.rawValue }.map { $0.value.toml(kind: $0.key) }.joined(separator: "\n")
             + (kinds.isEmpty ? "" : "\n") + other.toml(kind: .generic) + "\n" + lineups.toml
@@ -17,6 +19,7 @@ extension TopicRules {
     /// Returns the rules as the table of one kind in a rules file, with every key that has a value.
     ///
     /// - Parameter kind: name of the table and of its subtables; `.generic` for the rules of all other kinds.
+    /// - Complexity: O(n log n), n being the size of the text.
     public func toml(kind: TopicKind) -> String {
         let kind = key(kind.rawValue)
         var lines = ["[\(kind)]"]

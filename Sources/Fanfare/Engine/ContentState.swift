@@ -31,6 +31,7 @@ extension Engine.Command {
     ///     bytes than the topic's rules allow.
     ///   - key: also makes it safe to hand in the command again, for 24 hours; the receipt reports the repetition.
     /// - Throws: `ContentStateFault` if a phone could not read the state back.
+    /// - Complexity: an encoding and a decoding of the state on the calling thread, whatever the number of activities.
     public static func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil,
@@ -54,6 +55,7 @@ extension Engine {
     ///
     /// - Throws: `.stopped`, `.cancelled`; `.refused` for a state that a phone could not read back (`Refusal.Cause.contentState`), and for a key that
     ///   another call has used.
+    /// - Complexity: an encoding and a decoding of the state on the calling thread, whatever the number of activities.
     public func publish(
         _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
         id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil,

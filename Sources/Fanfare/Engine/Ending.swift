@@ -9,7 +9,7 @@ final class Ending: Sendable {
 
     private let state = Locked(State())
 
-    /// Stores the report and resumes the tasks. Called once.
+    /// Stores the report and resumes the tasks. Called once, after the core is released.
     func come(with report: ShutdownReport) {
         let waiting = state.withLock { state in
             state.report = report

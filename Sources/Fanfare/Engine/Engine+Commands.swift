@@ -5,9 +5,13 @@ public import FanfareModel
 
 extension Engine {
     /// Hands in a feed event at once or not at all, in constant time and without waiting: the fastest way.
+    ///
+    /// - Complexity: O(1).
     public func offer(_ event: FeedEvent) -> Admission { post(.event(event)) }
 
     /// Hands in a command at once or not at all.
+    ///
+    /// - Complexity: O(n + a), n being the size of the command and a the number of the engine's apps.
     public func offer(_ command: Command) -> Admission {
         switch request(for: command) {
         case .success(let request): return post(request)
@@ -26,6 +30,7 @@ extension Engine {
     ///   cancelled in the meantime gets a receipt that says `prompt`.
     /// - Throws: `.full` if there was no room in time, `.stopped`, `.cancelled` or `.refused`. The engine has taken nothing then, with one exception:
     ///   with a store, `.stopped` may also mean that the store took nothing in time.
+    /// - Complexity: that of `offer(_:)`, apart from the wait.
     public func send(_ command: Command, within patience: Duration? = nil) async throws(EngineError) -> Receipt {
         try await hand(in: request(for: command).get(), until: patience.map(core.time(in:)) ?? .never)
     }

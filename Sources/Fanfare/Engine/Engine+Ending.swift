@@ -10,6 +10,8 @@ extension Engine {
     ///
     /// - Returns: `true` if every activity has these changes. `false` if the time is over, the task is cancelled or the engine stops first, or if
     ///   nothing more is to be sent but APNs refused the newest state of some activities for good (`ShardCounts.refusedStates`).
+    /// - Complexity: each shard looks once at each of its audiences and activities, some of them in each turn, and then at those that lack
+    ///   something.
     public func settle(within timeout: Duration) async -> Bool {
         let until = core.time(in: timeout)
         let reply = Reply<Settlement>()
@@ -21,6 +23,8 @@ extension Engine {
     ///
     /// - Returns: `true` if every activity has these changes, otherwise `false`; `false` at once on the core thread, and if the engine is full or has
     ///   stopped.
+    /// - Complexity: each shard looks once at each of its audiences and activities, some of them in each turn, and then at those that lack
+    ///   something.
     @available(*, noasync, message: "await settle(within:) instead: this one blocks a thread of the pool")
     public func settle(within timeout: Duration) -> Bool {
         guard !core.coreThread.isCurrent else { return false }
@@ -53,7 +57,7 @@ extension Engine {
     public func shutdown(within timeout: Duration = Engine.stopTimeout) async -> ShutdownReport {
         core.stop(within: timeout)
         let report = await core.ending.wait()
-        // The thread only has to close its loop; it waits for nothing else.
+        // The core and its topics are released before the ending comes: the thread has only its loop to close, so the join is short.
         core.thread.withLock { $0.join() }
         return report
     }

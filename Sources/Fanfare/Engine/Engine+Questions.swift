@@ -10,17 +10,23 @@ extension Engine {
     /// Returns the figures over all shards, at most a tenth of a second old.
     ///
     /// - Throws: `.stopped` or `.cancelled`.
+    /// - Complexity: O(s) on the core thread, s being the shards of all apps.
     public func counts() async throws(EngineError) -> ShardCounts { try await ask { .counts($0) } }
 
     /// Passes the figures over all shards, at most a tenth of a second old, to a closure on the core thread.
+    ///
+    /// - Complexity: O(s) on the core thread, s being the shards of all apps.
     public func counts(_ answer: @escaping @Sendable (ShardCounts) -> Void) -> Admission { post(.counts(answer)) }
 
     /// Returns the delay of updates on their way to people, over all shards, by topic kind; the figures are at most a tenth of a second old.
     ///
     /// - Throws: `.stopped` or `.cancelled`.
+    /// - Complexity: O(s · k) on the core thread, s being the shards of all apps and k the topic kinds that were pushed.
     public func freshness() async throws(EngineError) -> FreshnessReport { try await ask { .freshness($0) } }
 
     /// Passes the delay of updates on their way to people, at most a tenth of a second old, to a closure on the core thread.
+    ///
+    /// - Complexity: O(s · k) on the core thread, s being the shards of all apps and k the topic kinds that were pushed.
     public func freshness(_ answer: @escaping @Sendable (FreshnessReport) -> Void) -> Admission {
         post(.freshness(answer))
     }
@@ -29,6 +35,7 @@ extension Engine {
     ///
     /// - Returns: the state; `nil` if the engine has heard nothing of the topic or has forgotten it since its end.
     /// - Throws: `.stopped` or `.cancelled`.
+    /// - Complexity: O(n) on the core thread, n being the size of the topic's state.
     public func topicState(_ topic: TopicID) async throws(EngineError) -> TopicState? {
         try await ask { .topicState(topic, $0) }
     }
@@ -45,6 +52,8 @@ extension Engine {
     ///   - activity: the app's id of the Live Activity.
     ///   - subscriber: the install that shows the activity, and its app.
     /// - Throws: `.stopped`, also if the engine stops before it knows the outcome; `.cancelled`; `.refused` for an unknown app.
+    /// - Complexity: O(1) in the activity's shard for an activity that shows a topic. The shard of a lineup first makes the lineup's newest version, as
+    ///   for a push. The first question to a shard takes O(a), a being its activities.
     public func alertDisposition(
         of cause: String, in topic: TopicID, activity: ActivityID, subscriber: SubscriberID
     ) async throws(EngineError) -> AlertDisposition {
@@ -66,6 +75,8 @@ extension Engine {
     ///   - activity: the app's id of the Live Activity.
     ///   - subscriber: the install that shows the activity, and its app.
     ///   - answer: called with `nil` if the engine stops before it knows the outcome.
+    /// - Complexity: O(1) in the activity's shard for an activity that shows a topic. The shard of a lineup first makes the lineup's newest version, as
+    ///   for a push. The first question to a shard takes O(a), a being its activities.
     public func alertDisposition(
         of cause: String, in topic: TopicID, activity: ActivityID, subscriber: SubscriberID,
         _ answer: @escaping @Sendable (AlertDisposition?) -> Void

@@ -115,6 +115,7 @@ extension Engine {
     ///   the store once: if the last receipt says `durable`, all unfollows are in the store, although the receipts before it say `prompt`.
     /// - Throws: `.stopped`, `.cancelled`; `.refused` for an unknown app, and then the call has ended no activity. A program may repeat the call after
     ///   another error, because an unfollow of an ended activity does nothing.
+    /// - Complexity: O(n), n being the activities, and one wait for the store.
     public func unfollow(_ cards: [SubscriberID: [ActivityID]]) async throws(EngineError) -> [Receipt] {
         var requests: [CoreRequest] = []
         for (subscriber, activities) in cards {

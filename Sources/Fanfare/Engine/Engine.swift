@@ -6,15 +6,16 @@
 /// The engine inside your program: feed events go in from any thread, pushes go out.
 ///
 /// ```swift
-/// let engine = try await Engine.launch(Engine.Options(transport: .apns(.production(…))))
-/// _ = try await engine.follow(.topic(TopicID("match/1")), activity: id, subscriber: user, token: token)
-/// let event = FeedEvent(topic: TopicID("match/1"), topicKind: .football, at: …, kind: "goal", change: .fact(…))
+/// let engine = try await Engine.launch(Engine.Options(transport: .apns(options)))
+/// _ = try await engine.follow(.topic(match), activity: "anna-card", subscriber: "anna", token: token)
+/// let event = FeedEvent(topic: match, topicKind: .football, at: time, kind: "goal", change: .fact(goal))
 /// switch engine.offer(event) {
-/// case .taken(let receipt): …
-/// case .full: …  // the engine is behind: hold the feed back, or leave the event out
-/// case .stopped, .refused: …
+/// case .taken(let receipt): print("taken at \(receipt.position)")
+/// case .full: print("the engine is behind: hold the feed back, or leave the event out")
+/// case .stopped, .refused: print("the engine takes no such event")
 /// }
-/// await engine.shutdown()
+/// let report = await engine.shutdown()
+/// print("\(report.owed) activities lack a push")
 /// ```
 ///
 /// A program hands in commands, which include feed events, in two ways. `offer(_:)` returns at once and says if the engine has taken the command;

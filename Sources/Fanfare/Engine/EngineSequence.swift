@@ -13,9 +13,13 @@ public struct EngineSequence<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate let consumer: Consumer<Element>
 
         /// Returns the next element; `nil` if the engine has stopped and the buffer is empty, or if the task is cancelled.
+        ///
+        /// - Complexity: O(1), apart from the wait.
         public mutating func next() async -> Element? { await consumer.buffer.next() }
 
         /// Returns the next element, on any actor; `nil` if the engine has stopped and the buffer is empty, or if the task is cancelled.
+        ///
+        /// - Complexity: O(1), apart from the wait.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
             await consumer.buffer.next()
         }
@@ -31,6 +35,8 @@ public struct EngineSequence<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// Elements that this sequence has dropped because its buffer was full. Counts up.
+    ///
+    /// - Complexity: O(1).
     public var lost: Int { consumer.buffer.lost }
 
     /// Returns an iterator over the shared buffer.

@@ -15,9 +15,12 @@ extension JSONObject {
     /// Reads one JSON document that is an object from a string; at most 64 objects and arrays inside each other.
     ///
     /// - Throws: the document's fault.
+    /// - Complexity: O(n), n being the size of the document.
     public init(json: String) throws(JSONTextFault) { try self.init(json: Array(json.utf8)) }
 
     /// Canonical form of the object: members in the order of their keys, no spaces, shortest numbers.
+    ///
+    /// - Complexity: O(n), n being the size of the text.
     public var json: String {
         var bytes: [UInt8] = []
         JSONValue.object(self).write(to: &bytes)

@@ -59,12 +59,15 @@ struct RunningCore: Sendable {
         let coreThread = CoreThread()
         let announcements = Announcements(observer)
         let ending = Ending()
+        // The thread takes the options out, because its body would otherwise keep the source of subscribers until it ends.
+        let given = Locked<EngineOptions?>(options)
         let thread = try LoopThread(name: "fanfare core") { loop in
             coreThread.id.store(LoopThread.current, ordering: .relaxed)
             do {
-                let driver = try EngineDriver(loop, options, apps, makeTransports, inbox, announcements)
-                started.succeed(driver.signal)
-                let report = driver.run()
+                let report = try RunningCore.serve(started) {
+                    let options = given.withLock { $0.take()! }  // set above, and taken once
+                    return try EngineDriver(loop, options, apps, makeTransports, inbox, announcements)
+                }
                 announcements.finish()
                 ending.come(with: report)
             } catch {
@@ -82,6 +85,17 @@ struct RunningCore: Sendable {
         self.thread = Locked(thread)
         self.announcements = announcements
         self.ending = ending
+    }
+
+    /// Makes a driver and runs it until the engine has stopped. The driver is released, with the core and all its topics, when the call returns:
+    /// a task that waits for the ending then joins a thread that has nothing left to release. Not inlined, so that no optimiser moves the release.
+    @inline(never)
+    private static func serve(
+        _ started: Started<WakeupSignal>, with makeDriver: () throws -> EngineDriver
+    ) throws -> ShutdownReport {
+        let driver = try makeDriver()
+        started.succeed(driver.signal)
+        return driver.run()
     }
 
     private static let shardCounts = 1...256

@@ -9,10 +9,10 @@ public protocol SubscriberSource: Sendable {
     /// Approximate number of activities, for reserving memory; 0 if unknown.
     var expectedCount: Int { get }
 
-    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.init` waits, so it must not wait for the thread or the
-    /// task that calls `init`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves during the call; the
-    /// engine skips activities that the store has, and reports an error to operators. The shards load at the same time, on their own threads, and no
-    /// other part keeps the subscriptions.
+    /// Passes all activities to `take`, once. The engine's core thread calls it while `Engine.launch` waits, so it must not wait for the thread or
+    /// the task that calls `launch`. An engine with a store calls it on another thread, once the store's cards are loaded, and serves during the
+    /// call; the engine skips activities that the store has, and reports an error to operators. The shards load at the same time, on their own
+    /// threads, and no other part keeps the subscriptions.
     ///
     /// - Parameter take: returns the fault of a subscription, or `nil`. The engine leaves out faulty subscriptions, and reports their number to
     ///   operators.
@@ -38,6 +38,8 @@ public struct SubscriberSequence<Base: Sequence & Sendable>: SubscriberSource wh
     }
 
     /// Passes all elements of the sequence to `take`, including faulty ones.
+    ///
+    /// - Complexity: O(n), n being the elements, apart from what the sequence does.
     public func read(_ take: (Subscription) -> String?) { for subscription in base { _ = take(subscription) } }
 }
 

@@ -41,6 +41,7 @@ public struct NativeLineDecoder {
     /// Takes bytes; `next()` returns their items.
     ///
     /// - Parameter bytes: a piece of the stream, cut anywhere. The decoder copies it, and keeps it until its lines have been taken.
+    /// - Complexity: O(n + m), n being the bytes and m the bytes that were appended before and not taken.
     public mutating func append(_ bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBytes { bytes in
             var rest = unsafe bytes[...]
@@ -55,6 +56,7 @@ public struct NativeLineDecoder {
     /// completed no line are the beginning of the first line.
     ///
     /// - Parameter message: whole lines. The decoder copies them, and keeps them until they have been taken.
+    /// - Complexity: O(n + m), n being the bytes and m the bytes that were appended before and not taken.
     public mutating func append(message: Span<UInt8>) {
         append(message)
         guard message.isEmpty || message[message.count - 1] != UInt8(ascii: "\n") else { return }
@@ -64,6 +66,8 @@ public struct NativeLineDecoder {
 
     /// Returns the next item of the appended bytes; `nil` if all their complete lines have been taken. A notice about a line precedes the line's
     /// event.
+    ///
+    /// - Complexity: O(n), n being the size of the lines up to the item's.
     public mutating func next() -> FeedItem? { nextItem() }
 
     // MARK: - All items at once
@@ -83,6 +87,7 @@ public struct NativeLineDecoder {
     /// - Parameters:
     ///   - bytes: a piece of the stream, cut anywhere.
     ///   - items: array that receives the new items at its end.
+    /// - Complexity: O(n), n being the bytes and those of an earlier line that they complete.
     public mutating func decode(_ bytes: Span<UInt8>, into items: inout [FeedItem]) {
         unsafe bytes.withUnsafeBytes { unsafe decode($0, into: &items) }
     }
@@ -93,6 +98,7 @@ public struct NativeLineDecoder {
     /// - Parameters:
     ///   - bytes: a piece of the stream, cut anywhere.
     ///   - items: array that receives the new items at its end.
+    /// - Complexity: O(n), n being the bytes and those of an earlier line that they complete.
     public mutating func decode(_ bytes: [UInt8], into items: inout [FeedItem]) {
         unsafe bytes.withUnsafeBytes { unsafe decode($0, into: &items) }
     }
@@ -103,6 +109,7 @@ public struct NativeLineDecoder {
     /// - Parameters:
     ///   - message: whole lines.
     ///   - items: array that receives the new items at its end.
+    /// - Complexity: O(n), n being the bytes and those of an earlier line that they complete.
     public mutating func decode(message: [UInt8], into items: inout [FeedItem]) {
         decode(message, into: &items)
         if message.last != UInt8(ascii: "\n") { decode([UInt8(ascii: "\n")], into: &items) }
@@ -111,6 +118,7 @@ public struct NativeLineDecoder {
     /// Appends the items of a last line without a line end. No bytes may follow.
     ///
     /// - Parameter items: array that receives the new items at its end.
+    /// - Complexity: O(n), n being the bytes that were appended and not taken.
     public mutating func finish(into items: inout [FeedItem]) {
         // Lines that were appended and not taken precede the last one.
         while let item = nextItem() { items.append(item) }

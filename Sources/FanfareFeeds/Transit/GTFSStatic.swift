@@ -33,6 +33,7 @@ extension GTFSRealtimeDecoder {
     ///   - table: bytes of the timetable's `stops.txt`, a CSV file in UTF-8.
     ///   - name: name of the table in an error.
     /// - Throws: `FeedError` if the first line lacks the column `stop_id` or `stop_name`.
+    /// - Complexity: O(n), n being the size of the table.
     public static func stopNames(
         ofStops table: [UInt8], name: String = "stops.txt"
     ) throws(FeedError) -> [String: String] {

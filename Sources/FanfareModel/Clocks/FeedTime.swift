@@ -98,6 +98,8 @@ extension FeedTime: CustomStringConvertible {
     }
 
     /// Parses RFC 3339 (`2026-06-11T19:00:00Z`, optionally with fraction and offset); `nil` for other text.
+    ///
+    /// - Complexity: O(n), n being the size of the text.
     public init?(rfc3339 text: some StringProtocol) {
         var text = String(text)
         guard let time = text.withUTF8({ unsafe FeedTime(rfc3339: $0) }) else { return nil }

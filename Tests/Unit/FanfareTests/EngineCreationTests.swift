@@ -65,4 +65,25 @@ import Testing
         let engine = try await creation.value
         #expect(await engine.shutdown().isDrained)
     }
+
+    private final class NoSubscribers: SubscriberSource {
+        let expectedCount = 0
+        func read(_ take: (Subscription) -> String?) {}
+    }
+
+    /// A source may have all subscribers in memory.
+    @Test func aRunningEngineKeepsNoSourceOfSubscribers() throws {
+        weak var source: NoSubscribers?
+        func begin() throws -> Engine {
+            let made = NoSubscribers()
+            source = made
+            var options = Engine.Options(transport: .discard)
+            options.subscribers = made
+            return try Engine(options)
+        }
+        let engine = try begin()
+        let isReleased = source == nil
+        #expect(isReleased)
+        engine.stop()
+    }
 }

@@ -1,3 +1,4 @@
+import FanfareDecisions
 import FanfareLoop
 import FanfareModel
 import FanfareTestSupport
@@ -284,4 +285,55 @@ import Testing
         #expect(await other.value == report)
         #expect(await engine.shutdown() == report)
     }
+
+    /// A task that waits for the ending joins the core's thread, and would block a thread of the pool while the topics are released.
+    @Test func theEndingComesAfterTheTopicsAreReleased() async throws {
+        let living = Locked(0)
+        var options = Engine.Options(transport: .discard)
+        options.rules = Rules(kinds: [:], other: TopicRules(reducer: SlowlyReleased(living: living)))
+        let engine = try await Engine.launch(options)
+        let time = FeedTime(seconds: 1_790_000_000)
+        let fact = Fact(id: "first", kind: "move", at: time, values: [:])
+        _ = try await engine.ingest(
+            FeedEvent(topic: topic, topicKind: .generic, at: time, kind: "move", change: .fact(fact)))
+        #expect(try await engine.topicState(topic) != nil)
+        let before = living.withLock { $0 }
+        #expect(before > 0)
+        engine.core.stop(within: Engine.stopTimeout)
+        _ = await engine.core.ending.wait()
+        let after = living.withLock { $0 }
+        #expect(after == 0)
+        _ = await engine.shutdown()
+    }
+}
+
+/// Reducer whose state takes a tenth of a second to release.
+private struct SlowlyReleased: Reducer {
+    final class Weight: Sendable {
+        private let living: Locked<Int>
+
+        init(_ living: Locked<Int>) {
+            self.living = living
+            living.withLock { $0 += 1 }
+        }
+
+        deinit {
+            usleep(100_000)
+            living.withLock { $0 -= 1 }
+        }
+    }
+
+    /// Number of the weights that are not released.
+    let living: Locked<Int>
+    private var weight: Weight?
+    var state: JSONObject { ["moved": .bool(weight != nil)] }
+    var isPresentable: Bool { true }
+    var ending: String? { nil }
+
+    init(living: Locked<Int>) { self.living = living }
+
+    func understands(factKind: String) -> Bool { true }
+    func fault(in fact: Fact) -> String? { nil }
+    mutating func fold(_ entry: LedgerEntry) { weight = Weight(living) }
+    func occasion(of entry: LedgerEntry, before: JSONObject, shown: JSONObject) -> Occasion? { nil }
 }

@@ -1,6 +1,8 @@
-// The code of the catalogue's articles, which show the bodies of these functions or a part of them. `scripts/docs-check` compares and compiles it.
+// The code of the catalogue's articles and of the samples in comments, which show the bodies of these functions or a part of them.
+// `scripts/docs-check` compares and compiles it.
 import Fanfare
 import FanfareFeeds
+import Foundation
 
 func embed(token: [UInt8], event: FeedEvent) async throws -> ShutdownReport {
     let engine = try await Engine.launch(Engine.Options(transport: .discard))
@@ -50,4 +52,39 @@ func launch() async throws -> Engine {
         keyFile: "AuthKey_ABC123DEFG.p8", teamID: "DEF123GHIJ", bundleID: "com.example.scores")
     let engine = try await Engine.launch(Engine.Options(transport: .apns(options)))
     return engine
+}
+
+func resume(over transport: TransportChoice, with event: FeedEvent) async throws -> Engine {
+    let options = Engine.Options(transport: transport, store: .folder("/var/lib/scores/store"))
+    let engine = try await Engine.launch(options)
+    let receipt = try await engine.ingest(event)
+    print(receipt.durability, receipt.entry ?? 0)
+    return engine
+}
+
+func handInAgain(_ event: FeedEvent, on engine: Engine) async throws {
+    let key = try IdempotencyKey("goal/1008/7")
+    let receipt = try await engine.ingest(event, key: key)
+    if receipt.isRepeat { print("the first call has arrived: \(receipt)") }
+}
+
+func offer(_ goal: Fact, of match: TopicID, at time: FeedTime, token: [UInt8], over options: APNsOptions) async throws {
+    let engine = try await Engine.launch(Engine.Options(transport: .apns(options)))
+    _ = try await engine.follow(.topic(match), activity: "anna-card", subscriber: "anna", token: token)
+    let event = FeedEvent(topic: match, topicKind: .football, at: time, kind: "goal", change: .fact(goal))
+    switch engine.offer(event) {
+    case .taken(let receipt): print("taken at \(receipt.position)")
+    case .full: print("the engine is behind: hold the feed back, or leave the event out")
+    case .stopped, .refused: print("the engine takes no such event")
+    }
+    let report = await engine.shutdown()
+    print("\(report.owed) activities lack a push")
+}
+
+func publish(arrival: Date, on engine: Engine) async throws {
+    struct Ride: Codable, Hashable, Sendable {
+        var driver: String
+        var arrival: Date
+    }
+    _ = try await engine.publish(Ride(driver: "Anna", arrival: arrival), for: TopicID("ride/17"))
 }
