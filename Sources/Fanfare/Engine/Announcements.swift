@@ -1,5 +1,5 @@
-public import FanfareFanOut
-public import FanfareModel
+import FanfareFanOut
+import FanfareModel
 
 /// All broadcasts of an engine. An `Engine.Observer` and every `EngineSequence` listen to them.
 struct Announcements: Sendable {
