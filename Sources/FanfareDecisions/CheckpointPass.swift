@@ -73,6 +73,16 @@ struct CheckpointPass: Sendable {
         defer { (rows, size) = ([], .zero) }
         return rows
     }
+
+    /// Describes rows of another size than the counted one, a walk beyond the places, or rows of a checkpoint that is given up; `nil` if there is
+    /// none.
+    func violation() -> String? {
+        let bytes = rows.reduce(0) { $0 + $1.count }
+        guard size == .bytes(bytes), rows.isEmpty || !isGivenUp else {
+            return "a checkpoint counts \(size.bytes) bytes of rows that have \(bytes)"
+        }
+        return walk <= places ? nil : "the walk of a checkpoint is at place \(walk) of \(places)"
+    }
 }
 
 /// First byte of a checkpoint's row. A number never changes its meaning, because checkpoints of earlier releases contain it.

@@ -422,8 +422,8 @@ public import FanfareModel
         }
     }
 
-    /// Describes a violated invariant of a topic's parts, or of the timers, between two calls; `nil` if all hold. For tests, because it folds all
-    /// topics anew.
+    /// Describes a violated invariant of a topic's parts, of the timers, or of the checkpoint, between two calls; `nil` if all hold. For tests, because
+    /// it folds all topics anew.
     package func violation() -> String? {
         var armed: [Timers.Entry] = []
         for place in table.living {
@@ -437,7 +437,7 @@ public import FanfareModel
                     Timers.Entry(deadline: deadline, birth: topic.birth, place: UInt32(place), kind: kind))
             }
         }
-        return timers.violation(armed: armed)
+        return timers.violation(armed: armed) ?? table.checkpoint?.violation()
     }
 
     /// Removes stale timers once they outnumber those in use, of which a topic has at most one per kind. A timer goes stale when an

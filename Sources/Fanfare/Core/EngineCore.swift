@@ -462,7 +462,6 @@ package final class EngineCore {
 
     /// Returns a description of an invariant that is violated between two calls; `nil` if all hold.
     func violation() -> String? {
-        publications.violation(shards: shards.count) ?? questions.dispositions.violation()
-            ?? completions.joins.violation()
+        publications.violation(shards: shards.count) ?? questions.violation() ?? completions.violation()
     }
 }

@@ -20,4 +20,7 @@ struct PendingQuestions {
             for settle in settled { settle() }
         }
     }
+
+    /// Describes a violated invariant of the questions of either kind; `nil` if there is none.
+    func violation() -> String? { dispositions.violation() ?? settles.violation() }
 }

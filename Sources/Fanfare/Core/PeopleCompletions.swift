@@ -61,4 +61,9 @@ struct PeopleCompletions {
     mutating func forget(_ birth: UInt64, apps: Int) { shards.forget(birth, apps: apps) }
     /// Forgets all reports, because all topics' states are sent again.
     mutating func removeReports() { shards.removeAll() }
+
+    /// Describes completions of earlier processes that nobody keeps, or a violated invariant of the joins; `nil` if there is none.
+    func violation() -> String? {
+        areKept || earlier == nil && outdated.isEmpty ? joins.violation() : "completions are kept without a store"
+    }
 }

@@ -61,4 +61,15 @@ struct SettleQueue {
     ///
     /// - Returns: their answers, which are `unknown`.
     mutating func closeAll() -> [Answer] { withdraw(at: .never) }
+
+    /// Describes settles out of order, a settle that all shards have answered, or one that nobody asked for; `nil` if there is none.
+    func violation() -> String? {
+        let questions = waiting.map(\.question)
+        guard zip(questions, questions.dropFirst()).allSatisfy({ $0 < $1 }) else { return "settles are out of order" }
+        let answered = answers.lazy.map(\.question).min() ?? 0
+        guard questions.first ?? .max > answered, questions.last ?? 0 <= asked else {
+            return "settles wait from question \(questions.first ?? 0) on, \(answered) of \(asked) are answered"
+        }
+        return nil
+    }
 }

@@ -92,6 +92,21 @@ struct CardEnds {
         }
         return nil
     }
+
+    /// Describes a row to be removed that waits in no order or has a call, or a question that waits for no call; `nil` if there is none.
+    func violation() -> String? {
+        let listed = Set(order.elements)
+        guard over.keys.allSatisfy({ listed.contains($0) && calls[$0] == nil }) else {
+            return "the row of a card is to be removed, and has a call or no place in the order"
+        }
+        guard calls.values.allSatisfy({ $0 > 0 }), deferred.keys.allSatisfy({ calls[$0] != nil }) else {
+            return "a question about a card waits for a call that is not on its way"
+        }
+        guard asked.allSatisfy({ $0.key == $0.value.id }), deferred.allSatisfy({ $0.key == $0.value.id }) else {
+            return "a question is kept under the id of another card"
+        }
+        return nil
+    }
 }
 
 extension PeopleEntry {

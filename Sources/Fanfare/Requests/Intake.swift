@@ -147,8 +147,8 @@ final class Intake {
         entries.count + ready.count < Intake.itemsMax && waiting.count + aside.count < waitingMax
     }
 
-    /// Returns the contradiction among the entries; `nil` if there is none. For tests.
-    func violation() -> String? { entries.violation() }
+    /// Returns the contradiction among the entries, the ends of cards or the uncertain starts; `nil` if there is none. For tests.
+    func violation() -> String? { entries.violation() ?? ends.violation() ?? uncertain.violation() }
 
     func hold(_ entry: LogEntry, _ acknowledge: EntryAcknowledgement?) { entries.hold(entry, acknowledge) }
 

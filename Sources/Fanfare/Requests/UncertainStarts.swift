@@ -65,4 +65,12 @@ struct UncertainStarts {
         if allReported, unsettled.isEmpty, number > last { cards = [:] }
         return number <= until
     }
+
+    /// Describes a card whose calls end behind the last one, or callers without a card; `nil` if there is none.
+    func violation() -> String? {
+        guard cards.values.allSatisfy({ $0 == .max || $0 <= last }) else {
+            return "an uncertain start covers calls behind \(last), the last one"
+        }
+        return unsettled.contains { $0.cards.isEmpty } ? "callers are remembered for no card" : nil
+    }
 }

@@ -42,4 +42,13 @@ struct VisitQueue {
         abandoned = 0
         return true
     }
+
+    /// Describes more entries to be skipped than activities went elsewhere; `nil` if there are none. The bound holds of activities that have their
+    /// entries in this queue alone.
+    ///
+    /// - Parameter isWanted: returns whether an activity is to be visited.
+    func violation(isWanted: (ActivitySlot) -> Bool) -> String? {
+        let skipped = queue.count - slots.count(where: isWanted)
+        return skipped <= abandoned ? nil : "\(skipped) entries are to be skipped, \(abandoned) were abandoned"
+    }
 }

@@ -46,4 +46,20 @@ struct LineupLinks {
         for link in links where isInSpotlight[link] { isInSpotlight[link] = false }
         isInSpotlight[links.lowerBound + position] = true
     }
+
+    /// Describes columns of different lengths, or a link that is neither one lineup's nor free; `nil` if there is none.
+    ///
+    /// - Parameter held: the links of each lineup.
+    func violation(held: [Range<Int>]) -> String? {
+        guard [topics.count, places.count, isInSpotlight.count].allSatisfy({ $0 == rows.count }) else {
+            return "columns of links have different lengths"
+        }
+        let spare = free.enumerated().flatMap { count, starts in starts.map { Int($0)..<Int($0) + count } }
+        var uses = Array(repeating: 0, count: rows.count)
+        for link in (held + spare).joined() {
+            guard uses.indices.contains(link) else { return "link \(link) is in use, there are \(uses.count)" }
+            uses[link] += 1
+        }
+        return uses.firstIndex { $0 != 1 }.map { "link \($0) has \(uses[$0]) uses" }
+    }
 }

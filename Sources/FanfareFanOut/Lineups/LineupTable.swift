@@ -385,6 +385,8 @@ final class LineupTable {
         guard all.count == count, rows.count == count + freeRows.count else {
             return "\(count) lineups are counted, there are \(all.count)"
         }
+        let held = all.map { links(of: $0) }
+        if let violation = selections.violation() ?? links.violation(held: held) { return violation }
         var listed = 0
         for row in all {
             let selection = LineupSelection(topics: Array(topicIndices(of: row)), pinned: pinned(of: row))

@@ -62,6 +62,15 @@ struct SelectionIndex {
         count -= 1
     }
 
+    /// Describes a wrong count, a row in two buckets, or too few free buckets; `nil` if there is none.
+    func violation() -> String? {
+        let filled = buckets.filter { $0 != 0 }
+        guard filled.count == count, Set(filled).count == count, count * 4 <= buckets.count * 3 else {
+            return "\(count) selections are counted, \(filled.count) of \(buckets.count) buckets have one"
+        }
+        return nil
+    }
+
     private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 20) & (buckets.count - 1) }
 
     private mutating func place(_ row: Int, _ hash: UInt64) {

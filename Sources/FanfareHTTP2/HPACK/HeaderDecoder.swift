@@ -35,6 +35,14 @@ package struct HeaderDecoder {
         owesSizeUpdate = table.limit > tableLimit
     }
 
+    /// Describes a table that is larger than allowed and owes no size update, or a violated invariant of the table; `nil` if there is none.
+    func violation() -> String? {
+        guard tableLimit <= table.capacity, owesSizeUpdate == (table.limit > tableLimit) else {
+            return "a table of \(table.limit) bytes, \(tableLimit) allowed, owes a size update: \(owesSizeUpdate)"
+        }
+        return table.violation()
+    }
+
     /// Decodes one whole block into `list`. A list over the limit is cut short and marked; it is no error here, because the
     /// table has still seen every field.
     package mutating func decode(_ block: Span<UInt8>) throws(HPACKError) {

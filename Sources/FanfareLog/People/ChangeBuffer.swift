@@ -99,6 +99,21 @@ struct ChangeBuffer {
         defer { first = end }
         return first..<end
     }
+
+    /// Describes a card whose newest row is not in the list, or leaves the list without being merged; `nil` if there is none.
+    func violation() -> String? {
+        guard first <= next, mergedThrough < next else {
+            return "rows from \(first) on before \(next), merged through \(mergedThrough)"
+        }
+        guard newest.values.allSatisfy({ (first..<next).contains($0) }), Set(newest.values).count == newest.count else {
+            return "a card's newest row is not in the list, or another card's"
+        }
+        let waiting = Set(merging).union(slices.joined())
+        guard newest.allSatisfy({ $0.value > mergedThrough || waiting.contains($0.key) }) else {
+            return "a card is not merged, and its row goes with those that are"
+        }
+        return nil
+    }
 }
 
 /// Row of the list: a changed card, as its slice will have it.

@@ -91,6 +91,7 @@ import Testing
         #expect(pass.size == .mebibytes(64) && !pass.isGivenUp && pass.rows.count == 65)
         pass.write([2], of: Self.topic, at: 64)
         #expect(pass.isGivenUp && pass.rows.isEmpty && pass.size == .zero && pass.unwritable == nil)
+        #expect(pass.violation() == nil)
     }
 
     @Test func rowsThatAreTakenInTimeMayBeAnyNumber() {
@@ -145,6 +146,8 @@ import Testing
             case 2: rows += pass.takeRows()
             default: if let next = pass.next() { save(next) }
             }
+            let violation = pass.violation()
+            #expect(violation == nil, "seed \(seed)")
         }
         rows += pass.takeRows()
         let written = rows.dropFirst().sorted { $0[0] < $1[0] }

@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareFanOut
@@ -32,5 +33,32 @@ import Testing
         links.setSpotlight(0, in: 2..<5)
         links.setSpotlight(2, in: 2..<5)
         #expect(links.isInSpotlight == [true, false, false, false, true])
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>) func eachLinkIsOneLineupsOrFreeWhateverHasComeAndGone(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var links = LineupLinks()
+        var held: [Range<Int>] = []
+        for step in 0..<500 {
+            if held.isEmpty || Int.random(in: 0..<5, using: &random) < 3 {
+                let topics = (1...Int.random(in: 1...5, using: &random)).map { TopicIndex($0) }
+                let first = Int(links.take(topics, row: step))
+                held.append(first..<first + topics.count)
+            } else {
+                links.takeBack(held.remove(at: Int.random(in: held.indices, using: &random)))
+            }
+            let violation = links.violation(held: held)
+            #expect(violation == nil, "seed \(seed), step \(step)")
+        }
+    }
+
+    @Test func aLinkThatTwoLineupsHaveOrNoneIsAViolation() {
+        var links = LineupLinks()
+        _ = links.take([4, 5], row: 0)
+        links.takeBack(0..<2)
+        _ = links.take([1, 2, 3], row: 0)
+        let held: [[Range<Int>]] = [[2..<5], [], [2..<5, 4..<5], [1..<5], [2..<6]]
+        let areViolations = held.map { links.violation(held: $0) != nil }
+        #expect(areViolations == [false, true, true, true, true])
     }
 }

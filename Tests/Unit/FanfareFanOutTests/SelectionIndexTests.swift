@@ -18,6 +18,8 @@ import Testing
                 index.insert(row, rows: 0..<400) { rows.contains($0) || $0 == row ? hashes[$0] : nil }
                 rows.insert(row)
             }
+            let violation = index.violation()
+            #expect(violation == nil, "seed \(seed)")
         }
         var found: Set<Int> = []
         for row in 0..<400 where index.find(hashes[row], where: { $0 == row }) == row { found.insert(row) }

@@ -21,6 +21,8 @@ import Testing
                 #expect((next == nil) == wanted.isEmpty, "seed \(seed), step \(step)")
                 if let next { wanted.remove(next) }
             }
+            let violation = queue.violation { wanted.contains($0) }
+            #expect(violation == nil, "seed \(seed), step \(step)")
             #expect(wanted.isSubset(of: queue.slots), "seed \(seed), step \(step)")
             #expect(queue.count <= wanted.count * 3 + 40, "seed \(seed), step \(step)")
         }
@@ -49,5 +51,7 @@ import Testing
             queue.abandon { $0 == slot }
         }
         #expect(queue.count == 1 && queue.slots == [slot])
+        let violations = [queue.violation { _ in true }, queue.violation { _ in false }]
+        #expect(violations[0] == nil && violations[1] != nil, "nobody has abandoned the entry")
     }
 }

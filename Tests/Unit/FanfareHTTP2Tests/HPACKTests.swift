@@ -322,5 +322,19 @@ import Testing
         #expect(throws: HPACKError.self) { try decoder.decode([0x82].span) }
         try confirming.decode((sizeUpdate(100) + [0x82]).span)
         #expect(throws: HPACKError.self) { try confirming.decode((sizeUpdate(101)).span) }
+        #expect(decoder.violation() == nil && confirming.violation() == nil)
+    }
+
+    @Test(arguments: UInt64(1)...10) func theLimitsOfTheTableAgreeWhateverBlocksSay(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var decoder = HeaderDecoder(tableCapacity: 4096, listLimit: 16_384)
+        for _ in 0..<2000 {
+            if random.next() % 4 == 0 { decoder.setTableLimit(Int.random(in: 0...5000, using: &random)) }
+            let confirming = sizeUpdate(Int.random(in: 0...5000, using: &random)) + [0x82]
+            let block = random.next() % 2 == 0 ? confirming : random.bytes(20)
+            try? decoder.decode(block.span)
+            let violation = decoder.violation()
+            #expect(violation == nil, "seed \(seed)")
+        }
     }
 }

@@ -57,6 +57,8 @@ import Testing
             for (key, content) in changes { wanted[key] = content }
             file.change(changes, through: &buffer)
             if random.chance(0.05) { buffer = file.reopened(mergeMin: 32) }
+            let violation = buffer.violation()
+            #expect(violation == nil, "seed \(seed), step \(step)")
             for number in 0..<300 {
                 let key = Self.key(number)
                 guard file.content(of: key, buffer) != wanted[key] else { continue }

@@ -163,4 +163,25 @@ import Testing
         while let question = ends.nextQuestion() { asked.append(question.token) }
         #expect(asked.sorted() == [7, 8])
     }
+
+    @Test(arguments: 0..<20 as Range<UInt64>) func rowsCallsAndQuestionsAgreeWhateverComesNext(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var ends = CardEnds()
+        var asked: [CardEnds.Question] = []
+        for step in 0..<2000 {
+            let (id, token) = (UInt64.random(in: 0..<6, using: &random), UInt64(step))
+            let isYes = Bool.random(using: &random)
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0: _ = ends.noteCall(id)
+            case 1: ends.noteCarriedOut(id, isKept: isYes)
+            case 2: ends.shardRemoved(CardEnds.Question(id: id, token: token, shard: 0))
+            case 3: ends.remove(id, token: token)
+            case 4: if let question = ends.nextQuestion() { asked.append(question) }
+            case 5: if let reply = asked.popLast() { ends.answer(reply.id, token: reply.token, isOver: isYes) }
+            default: _ = ends.popFirst()
+            }
+            let violation = ends.violation()
+            #expect(violation == nil, "seed \(seed), step \(step)")
+        }
+    }
 }

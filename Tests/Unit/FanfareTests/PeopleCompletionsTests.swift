@@ -54,6 +54,7 @@ import Testing
         let (taken, again) = (completions.takeEarlier(), completions.takeEarlier())
         #expect(taken?.isOf(shown, app: nil) == true && again == nil)
         #expect(completions.areKept && !completions.areOf(shown, app: nil))
+        #expect(completions.violation() == nil)
     }
 
     @Test func thePeopleOfOneAppMayHaveWhatThoseOfAnotherLack() {

@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import Fanfare
@@ -47,5 +48,26 @@ import Testing
         _ = queue.ask(until: .never) { answers.given.append($0) }
         for answer in queue.closeAll() { answer() }
         #expect(queue.count == 0 && answers.given.last == .unknown)
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>) func questionsAndAnswersAgreeWhateverComesNext(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var queue = SettleQueue(shards: 3)
+        var asked: UInt64 = 0
+        var answered: [UInt64] = [0, 0, 0]
+        for step in 0..<1000 {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0, 1:
+                let until = MonotonicTime(nanoseconds: Int64(step + 50))
+                asked = queue.ask(until: Bool.random(using: &random) ? .never : until) { _ in }
+            case 2:
+                let shard = Int.random(in: 0..<3, using: &random)
+                answered[shard] = UInt64.random(in: answered[shard]...asked, using: &random)
+                _ = queue.answer(answered[shard], isComplete: true, from: shard)
+            default: _ = queue.withdraw(at: MonotonicTime(nanoseconds: Int64(step)))
+            }
+            let violation = queue.violation()
+            #expect(violation == nil, "seed \(seed), step \(step)")
+        }
     }
 }

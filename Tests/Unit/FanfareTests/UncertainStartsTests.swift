@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import Fanfare
@@ -58,5 +59,28 @@ import Testing
         starts.endReports()
         let covered = [(1, 6), (2, 6), (1, 5), (2, 7), (2, 3)].map { starts.covers($0.0, $0.1) }
         #expect(covered == [false, true, true, false, false], "the last call has come")
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>) func numbersOfCallsAgreeWhateverComesNext(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var starts = UncertainStarts(Array(0..<50))
+        var (lastCall, begun, admitted): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        for card in UInt64(0)..<50 {
+            lastCall += UInt64.random(in: 0..<3, using: &random)
+            begun += UInt64.random(in: 0..<3, using: &random)
+            let callers = begun > admitted ? CallerArrivals(requests: 0, changes: begun) : nil
+            _ = starts.noteReport(of: card, lastCall: lastCall, callers: callers)
+            if Bool.random(using: &random) { starts.resolve(UInt64.random(in: 0..<50, using: &random)) }
+            admitted = UInt64.random(in: admitted...begun, using: &random)
+            let served = admitted
+            starts.noteAdmitted(lastCall: lastCall) { $0.changes > served }
+            _ = starts.covers(card, lastCall)
+            let violation = starts.violation()
+            #expect(violation == nil, "seed \(seed), card \(card)")
+        }
+        starts.endReports()
+        starts.noteAdmitted(lastCall: lastCall) { _ in false }
+        let isCovered = starts.covers(49, lastCall + 1)
+        #expect(!isCovered && starts.violation() == nil, "seed \(seed)")
     }
 }
