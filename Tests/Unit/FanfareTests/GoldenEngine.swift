@@ -43,10 +43,8 @@ final class GoldenEngine: Sendable {
     /// Returns a clock that begins at a time and goes as the system's does.
     private static func clock(from start: FeedTime) -> ClockSource {
         let system = ClockSource.system
-        let offset = start.milliseconds - system.wallMilliseconds()
-        return ClockSource(
-            wallMilliseconds: { system.wallMilliseconds() + offset },
-            monotonicNanoseconds: system.monotonicNanoseconds)
+        let offset = start - system.wall()
+        return ClockSource(wall: { system.wall() + offset }, monotonic: system.monotonic)
     }
 
     /// Reports for operators in alphabetical order. How long a loading takes depends on the machine.

@@ -99,7 +99,7 @@ struct GoldenStoreRecorder {
             FeedEvent(
                 topic: TopicID("match/2"), topicKind: .football, at: at, id: "withdrawn", kind: "goal",
                 change: .retraction(of: "2-1")))
-        let quiet = Preferences.QuietHours(from: 1320, until: 420)
+        let quiet = Preferences.QuietHours(from: 1320, until: 420, utcOffset: 0)
         _ = try await engine.setPreferences(
             Preferences(alerts: .none, quietHours: quiet, frequentUpdates: true), activity: "card/dora",
             subscriber: "dora")

@@ -42,7 +42,7 @@ struct GoldenStoreText {
     }
 
     private static func text(_ entry: LogEntry) -> String {
-        var text = "now \(entry.now.milliseconds), place \(entry.place)"
+        var text = "now \(entry.now.milliseconds), item \(entry.item)"
         if let key = entry.key { text += ", key \(key.key) of \(key.content)" }
         if let position = entry.skippedAt { text += ", set aside at \(position)" }
         return text + "; " + GoldenStoreText.text(entry.body)
@@ -52,7 +52,7 @@ struct GoldenStoreText {
         switch body {
         case .rules(let text, let version): GoldenStoreText.text(LogRules(text: text, decisionVersion: version))
         case .event(let event, let wall): GoldenStoreText.text(event) + "; wall \(GoldenStoreText.text(wall))"
-        case .rejection(let rejection): "rejection at \(rejection.place): \(rejection.reason)"
+        case .rejection(let rejection): "rejection at \(rejection.location): \(rejection.reason)"
         case .tick: "tick"
         case .feedEnd: "end of the feed"
         }
@@ -136,7 +136,8 @@ struct GoldenStoreText {
     private static func text(_ preferences: Preferences) -> String {
         var text = "alerts \(preferences.alerts.rawValue), frequent \(preferences.frequentUpdates)"
         if let quiet = preferences.quietHours {
-            text += ", quiet \(quiet.from) to \(quiet.until) but \(quiet.breakthrough.rawValue)"
+            let (from, until) = quiet.local(utcOffset: 0)
+            text += ", quiet \(from) to \(until) but \(quiet.breakthrough.rawValue)"
         }
         return text
     }
