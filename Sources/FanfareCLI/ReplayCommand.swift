@@ -33,7 +33,7 @@ struct ReplayCommand {
             case .option("--speed"):
                 options.timetable.speed = try arguments.value("max, or a number above 0", Self.speed)
             case .option("--max-gap"):
-                options.timetable.gapMax = try arguments.value("seconds, 0 or more", Self.seconds)
+                options.timetable.gapMax = try arguments.value("seconds, 0 or more", Duration.init(seconds:))
             case .option("--from"): options.timetable.from = try arguments.time()
             case .option("--until"): options.timetable.until = try arguments.time()
             case .option("--subscribers"):
