@@ -11,7 +11,15 @@ internal import Glibc
         let call: String
         let code: Int32
 
+        static let removed = Failure(call: "data.mdb was removed", code: ENOENT)
+
         var isMapFull: Bool { code == MDB_MAP_FULL }
+
+        /// Returns the failed call, with advice for a file that was removed: by default for a file that has a backup.
+        func call(ifRemoved advice: String = "restore the folder from a backup and start again") -> String {
+            call == Failure.removed.call ? "\(call); \(advice)" : call
+        }
+
         /// Cause of a call that failed to open or to read: the file itself is wrong, or the system refuses the call.
         var causeOfReading: LogError.Cause {
             // A file of another version of LMDB is sound.
@@ -49,11 +57,17 @@ internal import Glibc
     ///   - folder: an existing folder.
     ///   - names: names of the tables; the environment's unnamed one alone if empty.
     ///   - newer: names of tables that stores of earlier releases lack. A reader sees these as empty.
+    ///   - isOpenedAgain: `true` if this process has had the file open: a file that is missing now was removed, and a new one would lack its rows.
     init(
-        folder: String, tables names: [String] = [], newer: Set<String> = [], mapSize: ByteCount, isReadOnly: Bool
+        folder: String, tables names: [String] = [], newer: Set<String> = [], mapSize: ByteCount, isReadOnly: Bool,
+        isOpenedAgain: Bool = false
     ) throws(Failure) {
         self.mapSize = mapSize
-        if !isReadOnly { try LMDBEnvironment.makeFile(in: folder, mapSize: mapSize) }
+        if isOpenedAgain {
+            guard unsafe fanfare_file_bytes(folder + "/data.mdb") > 0 else { throw .removed }
+        } else if !isReadOnly {
+            try LMDBEnvironment.makeFile(in: folder, mapSize: mapSize)
+        }
         var created: OpaquePointer?
         try unsafe LMDBEnvironment.check(mdb_env_create(&created), "mdb_env_create")
         guard let created = unsafe created else { throw Failure(call: "mdb_env_create", code: ENOMEM) }
@@ -185,9 +199,7 @@ internal import Glibc
         try unsafe LMDBEnvironment.check(mdb_env_get_fd(environment, &descriptor), "mdb_env_get_fd")
         let names = fanfare_file_names(descriptor)
         guard names >= 0 else { throw Failure(call: "fstat", code: errno) }
-        guard names > 0 else {
-            throw Failure(call: "data.mdb was removed; restore the folder from a backup and start again", code: ENOENT)
-        }
+        guard names > 0 else { throw .removed }
     }
 
     /// Makes all writes durable.

@@ -21,6 +21,7 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private let isReadOnly: Bool
     /// `nil` after a write that failed, until the next call.
     private var environment: LMDBEnvironment?
+    private var hasOpened = false
     private var lock: StoreFolder?
     package private(set) var start: FeedTime?
     package private(set) var stampCeiling: Int64?
@@ -137,8 +138,8 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         if let environment { return environment }
         let opened = try LMDBEnvironment(
             folder: folder, tables: Table.allCases.map { "\($0)" }, newer: ["\(Table.starts)"], mapSize: mapSize,
-            isReadOnly: isReadOnly)
-        environment = opened
+            isReadOnly: isReadOnly, isOpenedAgain: hasOpened)
+        (environment, hasOpened) = (opened, true)
         return opened
     }
 
@@ -248,7 +249,9 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         do throws(LMDBEnvironment.Failure) { try opened().write(changes) } catch {
             // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
             environment = nil
-            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+            // A copy of claims may lack starts that have left.
+            let call = error.call(ifRemoved: "stop the process and remove the folder")
+            throw LogError("\(folder): cannot be written: \(error.reason) (\(call))")
         }
     }
 

@@ -122,7 +122,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
         } catch {
             // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
             environment = nil
-            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call()))")
         }
         end += LogPosition(rows.count)
     }
@@ -146,7 +146,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             }
         } catch {
             environment = nil
-            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+            throw LogError("\(folder): cannot be written: \(error.reason) (\(error.call()))")
         }
     }
 
@@ -160,7 +160,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
 
     private func reopened() throws(LMDBEnvironment.Failure) -> LMDBEnvironment {
         if let environment { return environment }
-        let opened = try LMDBEnvironment(folder: folder, mapSize: mapSize, isReadOnly: isReadOnly)
+        let opened = try LMDBEnvironment(
+            folder: folder, mapSize: mapSize, isReadOnly: isReadOnly, isOpenedAgain: true)
         start = try opened.firstKey()
         environment = opened
         return opened

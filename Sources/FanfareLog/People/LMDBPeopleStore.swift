@@ -19,6 +19,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     package let folder: String
     /// `nil` after a write that failed, until the next call.
     private var environment: LMDBEnvironment?
+    private var hasOpened = false
     private let mapSize: ByteCount
     private let isReadOnly: Bool
     /// Lock of the folder; `nil` for a reader.
@@ -88,8 +89,8 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
         if let environment { return environment }
         let opened = try LMDBEnvironment(
             folder: folder, tables: LMDBPeopleStore.tables, newer: [LMDBPeopleStore.changes], mapSize: mapSize,
-            isReadOnly: isReadOnly)
-        environment = opened
+            isReadOnly: isReadOnly, isOpenedAgain: hasOpened)
+        (environment, hasOpened) = (opened, true)
         return opened
     }
 
@@ -320,13 +321,13 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     }
 
     private func unwritable(_ error: LMDBEnvironment.Failure) -> LogError {
-        LogError("\(folder): cannot be written: \(error.reason) (\(error.call))")
+        LogError("\(folder): cannot be written: \(error.reason) (\(error.call()))")
     }
 
     private func unreadable(_ error: LMDBEnvironment.Failure) -> LogError {
         // The next try opens LMDB anew.
         environment = nil
-        return LogError("\(folder): cannot be read: \(error.reason) (\(error.call))", error.causeOfReading)
+        return LogError("\(folder): cannot be read: \(error.reason) (\(error.call()))", error.causeOfReading)
     }
 
     // MARK: - Head

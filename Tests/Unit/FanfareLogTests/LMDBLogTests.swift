@@ -85,6 +85,18 @@ import Testing
         #expect(error?.description.contains("was removed") == true, "\(error.debugDescription)")
     }
 
+    @Test func aFileThatVanishesIsNotBegunAnew() throws {
+        let folder = TemporaryFolder()
+        let log = try LMDBLog(folder: folder.path)
+        try log.append(entries(0..<1))
+        try FileManager.default.removeItem(atPath: folder.path + "/data.mdb")
+        for _ in 0..<3 {
+            let error = #expect(throws: LogError.self) { try log.append(entries(1..<2)) }
+            #expect(error?.description.contains("was removed; restore the folder") == true, "\(error.debugDescription)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/data.mdb"))
+    }
+
     @Test func oneProcessWritesToAFolder() throws {
         let folder = TemporaryFolder()
         do {

@@ -280,6 +280,20 @@ import Testing
         #expect(error?.description.contains("was removed") == true)
     }
 
+    /// A new file would lack all cards, and take changes as if it had them.
+    @Test func aFileThatVanishesIsNotBegunAnew() throws {
+        let folder = TemporaryFolder()
+        let store = try LMDBPeopleStore(store: folder.path)
+        try store.apply([.insert(CardSamples.card(1))])
+        let file = folder.path + "/people/data.mdb"
+        try FileManager.default.removeItem(atPath: file)
+        for serial in 2...4 {
+            let error = #expect(throws: LogError.self) { try store.apply([.insert(CardSamples.card(serial))]) }
+            #expect(error?.description.contains("was removed; restore the folder") == true, "\(error.debugDescription)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
     @Test func aFolderWithoutPeopleSaysHowToMakeThem() {
         let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: "/proc/no-such", isReadOnly: true) }
         #expect(error?.description.contains("fanfare people import") == true)

@@ -148,8 +148,8 @@ extension CrashWorld {
         let mark = ActivityMark(phone.id, token: phone.tokens[0])
         return claims.contains { stored in
             stored.claims.contains { claim in
-                // A claim without names is of all followers.
-                guard claim.activities.isEmpty || claim.activities.contains(mark) else { return false }
+                // A claim without names is of all followers: an alert that has left unclaimed, beside a disk that stalls.
+                guard claim.activities.isEmpty && hasStalls || claim.activities.contains(mark) else { return false }
                 return claim.topic == topic ? claim.through >= at : isOfMoment && claim.through == at
             }
         }

@@ -46,7 +46,7 @@ final class CrashWorld {
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
     private var setter: SplitMix64?
     /// Is `true` if the disk stalls in some lives.
-    private let hasStalls: Bool
+    let hasStalls: Bool
     private var stalls = DiskStalls()
     /// Is `true` if the disk stalls in this life.
     private(set) var isStalling = false
