@@ -136,8 +136,8 @@ struct LogCommand {
           trim             removes all entries before the newest checkpoint, also those that a running process keeps in case
                            that one is damaged. Stop the process first. `mdb_copy -c` makes a copy without the room
 
-        Exit status: 0 good; 1 something is damaged or missing, or the store cannot be opened, because it is damaged, missing, of
-        a newer release or in use; 2 usage.
+        Exit status: 0 good; 1 something is damaged or missing, an entry cannot be set aside, a log cannot be trimmed, or the
+        store cannot be opened, because it is damaged, missing, of a newer release or in use; 2 usage.
 
         examples:
           fanfare log check store
