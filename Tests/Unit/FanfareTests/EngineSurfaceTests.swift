@@ -307,7 +307,7 @@ import Testing
     }
 }
 
-/// Reducer whose state takes a tenth of a second to release.
+/// Reducer whose state takes a tenth of a second to release, so that the test sees an ending that does not wait for the release.
 private struct SlowlyReleased: Reducer {
     final class Weight: Sendable {
         private let living: Locked<Int>
