@@ -4,8 +4,8 @@ import Simulation
 // Runs simulated worlds, one after the other, until one of them shows a violation or the budget is used up.
 
 let usage = """
-    usage: fanfare-sim [--seed N] [--seeds M] [--steps S] [--seconds T] [--activities N] [--topics N] [--without TROUBLE]…
-                       [--announce] [--tell] [--troubles]
+    usage: fanfare-sim [--seed N] [--seeds M] [--steps S] [--seconds T] [--activities N] [--topics N] [--audit N]
+                       [--without TROUBLE]… [--announce] [--tell] [--troubles]
 
       --seed N         the first world's seed (default 1); the following ones count up
       --seeds M        how many worlds (default 50)
@@ -13,6 +13,8 @@ let usage = """
       --seconds T      begins no further world after so many seconds
       --activities N   activities per world at a time, at most; otherwise each seed chooses
       --topics N       topics per world; otherwise each seed chooses
+      --audit N        audits the parts of the shards after every Nth step (default 1), which is most of a step's time; a world that
+                       shows a violation is played once more and audited after every step
       --without TROUBLE  worlds that do not have it: refusals, ids, order, comebacks, forgetting, silence, clocks, lanes,
                          environments, hand-overs
       --troubles       prints how often each kind of trouble met a goal, an end, a start or a hand-over
@@ -50,7 +52,7 @@ while let option = arguments.popFirst() {
             refuse("\(option) needs one of \(World.Options.Extra.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         extras.remove(trouble)
-    case "--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics":
+    case "--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics", "--audit":
         // The limits keep sums within 64 bits.
         let most: UInt64 = option == "--seed" ? 1 << 62 : 1 << 40
         guard let value = arguments.popFirst().flatMap({ UInt64($0) }), value <= most else {
@@ -67,6 +69,7 @@ if let wide = ["--activities", "--topics"].first(where: { numbers[$0, default: 1
 
 let first = numbers["--seed"] ?? 1
 let steps = Int(numbers["--steps"] ?? 2000)
+let auditInterval = Int(numbers["--audit"] ?? 1)
 let clock = ContinuousClock()
 let started = clock.now
 let stopsAt = numbers["--seconds"].map { started + .seconds(Int64($0)) }
@@ -83,7 +86,12 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if let topics = numbers["--topics"] { options.topics = Int(topics) }
     let world = World(seed: seed, options: options)
     if tells { world.onHappening = { print($0) } }
-    let violation = world.run(steps: steps)
+    world.auditInterval = auditInterval
+    var violation = world.run(steps: steps)
+    if violation != nil, auditInterval > 1 {
+        // The first audit that finds it names the step that is the cause.
+        violation = World(seed: seed, options: options).run(steps: steps) ?? violation
+    }
     worlds += 1
     stepsSeen += world.steps
     pushesSeen += world.pushesSeen
