@@ -11,6 +11,12 @@ OUTAGE_SECONDS ?= 600
 DISTANCE ?= 0
 SCENARIO ?= goal-burst
 
+# Thirty days with a store in a folder that goes with the run.
+define SEASON_WITH_STORE
+store=$$(mktemp -d) && trap 'rm -rf "$$store"' EXIT && \
+		"$$(swift build -c release --show-bin-path)/fanfare-season" --topics 10000 --store "$$store/store"
+endef
+
 .PHONY: help setup build release test test-quick test-tsan test-asan faults fuzz soak season mutants demo lint format browser site proto bench \
 	bench-smoke bench-store bench-compare bench-beside bench-apns bench-apns-smoke load load-smoke clean
 
@@ -43,7 +49,7 @@ faults: setup ## Each kind of trouble, and APNs away for ten minutes, to 200,000
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz
 
-soak: setup ## All planted faults, a thousand crashes, power lost at each write, new worlds of an engine, feeds to the reference model, simulated worlds for SOAK_MINUTES (60); a violation names its seed
+soak: setup ## All planted faults, a thousand crashes, power lost at each write, thirty days with a store, new worlds of an engine, feeds to the reference model, simulated worlds for SOAK_MINUTES (60); a violation names its seed
 	scripts/mutants
 	FANFARE_ENGINE_WORLDS=$$((SOAK_MINUTES * 50)) FANFARE_ENGINE_SEED=$$(date +%s)000000 \
 		scripts/swift-test "engines' worlds" --filter EngineWorldTests
@@ -55,15 +61,18 @@ soak: setup ## All planted faults, a thousand crashes, power lost at each write,
 	"$$(swift build -c release --show-bin-path)/fanfare-crash" sweep
 	swift build -c release --product fanfare-power-loss
 	"$$(swift build -c release --show-bin-path)/fanfare-power-loss" run --commits 1500 --subsets 10000 --seed $$(date +%s)
+	swift build -c release --product fanfare-season
+	$(call SEASON_WITH_STORE)
 	swift build -c release --product fanfare-model
 	swift build -c release --product fanfare-sim
 	"$$(swift build -c release --show-bin-path)/fanfare-model" $$((SOAK_MINUTES * 10000)) $$(date +%s)000000
 	"$$(swift build -c release --show-bin-path)/fanfare-sim" --seed $$(date +%s)000000 --seeds 1000000000 \
 		--seconds $$(($(SOAK_MINUTES) * 60))
 
-season: setup ## Thirty days of an engine's life in virtual time, three million topics: what has grown (some minutes)
+season: setup ## Thirty days of an engine's life in virtual time, three million topics, and thirty with a store: what has grown (some minutes)
 	swift build -c release --product fanfare-season
 	"$$(swift build -c release --show-bin-path)/fanfare-season"
+	$(call SEASON_WITH_STORE)
 
 mutants: setup ## Plant the faults of Tests/Mutants in one build, and see each of them found (some minutes)
 	@scripts/mutants --far

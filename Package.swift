@@ -344,9 +344,13 @@ if development {
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: language),
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
-            name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations", "FanfareTestSupport"),
+            name: "fanfare-season",
+            dependencies: stages("Fanfare", "FanfareLog", "FanfareLineup", "CountAllocations", "FanfareTestSupport"),
             path: "Tests/System/Season",
             swiftSettings: language),
+        .testTarget(
+            name: "SeasonTests", dependencies: stages("fanfare-season", "FanfareLog", "FanfareTestSupport"),
+            path: "Tests/System/SeasonTests", swiftSettings: swiftOfTests),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
             swiftSettings: language),

@@ -4,6 +4,14 @@ package import FanfareModel
 import FanfareRules
 
 extension EngineCore {
+    /// Creates a core without shards. It decides, and has for checkpoints what the core of an engine with a store has.
+    ///
+    /// - Parameter isLive: `true` if log time follows the wall clock; `false` if it is that of a recorded feed.
+    package convenience init(deciding rules: Rules, isLive: Bool) {
+        self.init(rules: rules, shards: [], perApp: 1, isLive: isLive)
+        keepAlerts()
+    }
+
     /// Notes the key of the call that made an entry, before the entry is decided.
     func note(_ entry: LogEntry, at position: LogPosition) {
         if let key = entry.key { keys.noteDecided(key, at: entry.now, entry: position) }

@@ -300,7 +300,7 @@ struct Phones {
     var nextReport: SeasonTime? { reports.first?.at }
 
     /// Returns the next report of a started card's token that is due.
-    mutating func takeReport(at now: SeasonTime) -> (id: ActivityID, audience: AudienceKey, token: [UInt8])? {
+    mutating func takeReport(at now: SeasonTime) -> (name: String, audience: AudienceKey, token: [UInt8])? {
         while let (at, token) = reports.first, at <= now {
             reports.removeFirst()
             guard let card = cards[token] else { continue }
@@ -308,7 +308,7 @@ struct Phones {
             if let old = card.renews, leave(old, at: now), let token = tokens[ActivityID(hashing: old)] {
                 cards[token]?.isReplaced = true
             }
-            return (ActivityID(hashing: card.name), card.audience, Phones.bytes(token))
+            return (card.name, card.audience, Phones.bytes(token))
         }
         return nil
     }

@@ -1,13 +1,14 @@
 import CountAllocations
 import FanfareDecisions
 import FanfareFanOut
+import FanfareLog
 import FanfareModel
 import FanfareQueues
 import FanfareTestSupport
 
 /// Days and weeks of an engine's life in virtual time: decision core, shard and phones on one thread. Topics come and go by
 /// the hundred thousand, people follow and leave, cards are renewed, and once a week everything goes wrong. At six each
-/// morning the living objects and their bytes are counted.
+/// morning the living objects and their bytes are counted, and what the store has, if there is one.
 final class Season {
     struct Options {
         var days = 30
@@ -15,6 +16,10 @@ final class Season {
         var seed: UInt64 = 1
         /// Bytes leaked with each topic, to show that a season finds a leak.
         var leak = 0
+        /// A new folder for a store; `nil` for a season without one.
+        var store: String?
+        /// Leaks of the store, to show that a season finds them, too.
+        var storeLeaks = SeasonStore.Leaks()
     }
 
     /// Numbers of living objects at six in the morning.
@@ -32,6 +37,8 @@ final class Season {
         var tables: Tables
         /// Bytes held by the engine and the phones.
         var bytes: Int
+        /// What the store had on the day; `nil` without a store.
+        var store: SeasonStore.Figures?
     }
 
     /// Counts at six in the morning after each day.
@@ -53,6 +60,11 @@ final class Season {
     /// Publications whose completion the shard has not reported.
     private var open: Set<UInt64> = []
     private var violation: String?
+    /// `nil` for a season without one.
+    private var store: SeasonStore?
+    private(set) var storeJudges = StoreJudges()
+    /// Activities that the shard has removed, and has not been asked about. The store alone hears of them.
+    private var removed: [(id: UInt64, token: UInt64)] = []
 
     private var now = SeasonTime(day: 0, hour: 5, minute: 59)
     private var clock: WallEstimate
@@ -79,11 +91,28 @@ final class Season {
             wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
         moment = clock.read(
             wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
+        openStore(rules)
+    }
+
+    private func openStore(_ rules: Rules) {
+        guard let folder = options.store else { return }
+        shard.reportRemovals()
+        do {
+            store = try SeasonStore(
+                folder: folder, rules: rules, topicsPerDay: options.topicsPerDay, leaks: options.storeLeaks)
+        } catch { fail("the store: \(error)") }
+    }
+
+    /// Tells the store of something; does nothing without one.
+    private func tell(_ body: (SeasonStore) throws -> Void) {
+        guard let store else { return }
+        do { try body(store) } catch { fail("the store: \(error)") }
     }
 
     /// - Parameter onMorning: called after each day.
     /// - Returns: the first violation, or `nil`.
     func run(onMorning: (_ day: Int, Morning) -> Void) -> String? {
+        if let violation { return violation }
         beginTables()
         for day in 0..<options.days {
             play(day)
@@ -101,16 +130,19 @@ final class Season {
         if early.tables != last.tables {
             return "the tables have grown: \(early.tables) after day 3, \(last.tables) after day \(mornings.count)"
         }
-        if abs(last.bytes - early.bytes) > max(early.bytes / 100, Season.tableBytes) {
+        let tolerance = Season.tableBytes + (store == nil ? 0 : Season.storeBytes)
+        if abs(last.bytes - early.bytes) > max(early.bytes / 100, tolerance) {
             return "the heap has grown: \(early.bytes) bytes after day 3, \(last.bytes) after day \(mornings.count)"
         }
-        return nil
+        return storeJudges.growth()
     }
 
     private func fail(_ problem: String?) { if violation == nil { violation = problem } }
 
     /// Tolerance for a hash table, whose capacity follows the busiest day. With few topics that is more than a hundredth of all bytes.
     private static let tableBytes = 128 << 10
+    /// Tolerance beside it for a store: LMDB keeps the pages of its largest transaction, and a checkpoint may be under way.
+    private static let storeBytes = 2 << 20
 
     // MARK: A day
 
@@ -167,6 +199,7 @@ final class Season {
         for name in phones.names where phones.isRenewed(name) {
             guard let token = phones.rotateToken(of: name) else { continue }
             shard.apply(.replaceToken(ActivityID(hashing: name), token: token), at: moment)
+            tell { try $0.take(.replaceToken(ActivityID(hashing: name), token), at: log) }
         }
     }
 
@@ -182,45 +215,68 @@ final class Season {
         let audience: AudienceKey =
             person % 2 == 0 ? .topic(Season.tables[person / 2 % 5]) : .lineup(Season.tables)
         let token = phones.add(name, audience, person: person, at: now)
-        shard.apply(.follow(ActivityID(hashing: name), audience, token: token), at: moment)
+        follow(name, audience, token: token)
         let request = StartRequest(
             activity: name, token: Phones.startToken(of: name), attributesType: "Table",
             alert: AlertText(title: "Table", body: ""))
-        shard.apply(.start(request, audience), at: moment)
+        start(request, audience)
         tellPreferences(of: person)
     }
 
+    private func follow(_ name: String, _ audience: AudienceKey, token: [UInt8]) {
+        shard.apply(.follow(ActivityID(hashing: name), audience, token: token), at: moment)
+        tell { try $0.take(.follow(row(of: name, audience, token: token)), at: log) }
+    }
+
+    private func start(_ request: StartRequest, _ audience: AudienceKey) {
+        shard.apply(.start(request, audience), at: moment)
+        tell {
+            var new = row(of: request.activity, audience, token: request.token)
+            (new.phase, new.request) = (.starting, request)
+            try $0.take(.start(new), at: log)
+        }
+    }
+
+    /// Returns the row of a new card.
+    private func row(of name: String, _ audience: AudienceKey, token: [UInt8]) -> FanfareLog.Card {
+        FanfareLog.Card(
+            subscriber: name, activity: name, token: token, audience: audience,
+            startedAt: FeedTime(milliseconds: now.unixMilliseconds))
+    }
+
     private func tellPreferences(of person: Int) {
-        shard.apply(.setPreferences(ActivityID(hashing: name(of: person)), Card.preferences(at: now)), at: moment)
+        let (id, preferences) = (ActivityID(hashing: name(of: person)), Card.preferences(at: now))
+        shard.apply(.setPreferences(id, preferences), at: moment)
+        tell { try $0.take(.setPreferences(id, preferences), at: log) }
     }
 
     private func unfollow(_ name: String) {
         guard phones.leave(name, at: now) else { return }
         unfollows += 1
         shard.apply(.unfollow(ActivityID(hashing: name)), at: moment)
+        tell { try $0.take(.unfollow(ActivityID(hashing: name)), at: log) }
     }
 
     /// Lets people follow: one before the topic exists, one later and sometimes by a push; one in ten leaves before the end.
     private func take(_ happening: DayPlan.Happening, of day: Int) {
         let number = happening.topic
         let audience = AudienceKey.topic(DayPlan.id(day: day, number))
-        func follow(_ name: String) {
+        func begin(_ name: String) {
             follows += 1
-            shard.apply(
-                .follow(ActivityID(hashing: name), audience, token: phones.add(name, audience, at: now)), at: moment)
+            follow(name, audience, token: phones.add(name, audience, at: now))
         }
         switch happening.step {
         case 0:
             if options.leak > 0 { _ = UnsafeMutableRawPointer.allocate(byteCount: options.leak, alignment: 1) }
-            follow("\(day)/\(number)/1")
+            begin("\(day)/\(number)/1")
         case 4 where number % 25 == 4:
             follows += 1
             let name = "\(day)/\(number)/2"
             let request = StartRequest(
                 activity: name, token: phones.expect(name, audience), attributesType: "Topic",
                 alert: AlertText(title: "Follow", body: ""))
-            shard.apply(.start(request, audience), at: moment)
-        case 4: follow("\(day)/\(number)/2")
+            start(request, audience)
+        case 4: begin("\(day)/\(number)/2")
         case 8 where number % 10 == 3: unfollow("\(day)/\(number)/2")
         default: break
         }
@@ -236,6 +292,7 @@ final class Season {
         core.advance(to: log, into: &decisions)
         carryOut()
         core.apply(event, now: log, into: &decisions)
+        tell { try $0.take(event, at: log) }
         var alert: Alert?
         for case .publish(let publication) in decisions { alert = publication.alert }
         if case .record(let record)? = decisions.last, ![.published, .unchanged].contains(record.outcome) {
@@ -300,9 +357,7 @@ final class Season {
     }
 
     private func reportTokens() {
-        while let (id, audience, token) = phones.takeReport(at: now) {
-            shard.apply(.follow(id, audience, token: token), at: moment)
-        }
+        while let (name, audience, token) = phones.takeReport(at: now) { follow(name, audience, token: token) }
     }
 
     // MARK: The service
@@ -334,7 +389,18 @@ final class Season {
             if service != .well { break }
         }
         shard.drainFeedback(take)
+        askOfRemovals()
         fail(phones.violation)
+    }
+
+    /// Asks the shard whether cards that it has removed are over. It reports further ones only then.
+    private func askOfRemovals() {
+        while !removed.isEmpty {
+            let questions = removed
+            removed.removeAll()
+            for (id, token) in questions { shard.apply(.checkRemoval(id, token: token), at: moment) }
+            shard.drainFeedback(take)
+        }
     }
 
     private func take(_ fact: ShardFeedback) {
@@ -346,8 +412,11 @@ final class Season {
         case .report(let line):
             // Reports of sick tokens are expected.
             if !line.contains("ends have not arrived") { fail(line) }
-        case .disposition, .quiet, .counted, .fresh, .ready, .loaded, .removed, .removalChecked, .claims,
-            .topicsCompleted, .showsAgain, .stampsReach:
+        case .removed(let id, let token): removed.append((id, token))
+        case .removalChecked(let id, let token, let isOver):
+            if isOver { tell { try $0.takeRemoval(of: id, token: token, at: log) } }
+        case .disposition, .quiet, .counted, .fresh, .ready, .loaded, .claims, .topicsCompleted, .showsAgain,
+            .stampsReach:
             break
         }
     }
@@ -372,10 +441,26 @@ final class Season {
         if counts.activities != phones.count {
             fail("\(phones.count) cards are on phones, \(counts.activities) in the shard")
         }
+        let figures = endDayOfStore()
         guard violation == nil else { return nil }
         let tables = Tables(
             topics: core.topicCount, topicsInShard: shard.topicCount, activities: counts.activities,
             tokenless: counts.tokenless, phones: phones.count)
-        return Morning(tables: tables, bytes: Int(bytes_held_by_this_thread()) - bytesBefore)
+        return Morning(
+            tables: tables, bytes: Int(bytes_held_by_this_thread()) - bytesBefore, store: figures)
+    }
+
+    /// - Returns: what the store had on the day; `nil` without a store.
+    private func endDayOfStore() -> SeasonStore.Figures? {
+        var figures: SeasonStore.Figures?
+        tell { store in
+            let day = try store.endDay(at: log)
+            storeJudges.note(day)
+            figures = day
+            if store.topicCount != core.topicCount {
+                fail("a restart would know \(store.topicCount) topics, and the core knows \(core.topicCount)")
+            }
+        }
+        return figures
     }
 }

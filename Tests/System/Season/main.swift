@@ -1,14 +1,18 @@
 import Foundation
 
-// Plays a season in virtual time and prints its figures, and any growth of its state.
+// Plays a season in virtual time and prints its figures, and any growth of its state and of its store.
 
 let usage = """
     usage: fanfare-season [--days N] [--topics N] [--seed N] [--leak BYTES]
+                          [--store FOLDER [--leak-entries N] [--leak-rows N]]
 
-      --days N      how many (default 30); what lives after the last one is compared with what lived after the third
-      --topics N    that come and go each day (default 100000)
-      --seed N      of the days' plan (default 1)
-      --leak BYTES  lost with each topic: a season that does not find it is worth nothing
+      --days N          how many (default 30); what lives after the last one is compared with what lived after the third
+      --topics N        that come and go each day (default 100000)
+      --seed N          of the days' plan (default 1)
+      --leak BYTES      lost with each topic: a season that does not find it is worth nothing
+      --store FOLDER    a new folder for a store, whose files must not grow after the third day
+      --leak-entries N  of each day that the store does not trim
+      --leak-rows N     of each day's cards that the store does not remove
 
     Exit status: 0 nothing has grown and everything held; 1 something else, named on standard output; 2 usage.
     """
@@ -28,7 +32,14 @@ while let option = arguments.popFirst() {
         print(usage)
         exit(0)
     }
-    guard ["--days", "--topics", "--seed", "--leak"].contains(option) else { refuse("unknown option \(option)") }
+    if option == "--store" {
+        guard let folder = arguments.popFirst() else { refuse("--store needs a folder") }
+        options.store = folder
+        continue
+    }
+    guard ["--days", "--topics", "--seed", "--leak", "--leak-entries", "--leak-rows"].contains(option) else {
+        refuse("unknown option \(option)")
+    }
     let most = option == "--days" ? 1000 : 10_000_000
     guard let value = arguments.popFirst().flatMap({ Int($0) }), (0...most).contains(value) else {
         refuse("\(option) needs a number up to \(most)")
@@ -37,12 +48,17 @@ while let option = arguments.popFirst() {
     case "--days": options.days = value
     case "--topics": options.topicsPerDay = value
     case "--seed": options.seed = UInt64(value)
+    case "--leak-entries": options.storeLeaks.entries = value
+    case "--leak-rows": options.storeLeaks.rows = value
     default: options.leak = value
     }
 }
 // The third day is compared with the last one, so at least four are needed.
 if options.days < 4 { refuse("--days is at least 4") }
 if options.topicsPerDay < 1 { refuse("--topics is at least 1") }
+if options.store == nil, options.storeLeaks.entries + options.storeLeaks.rows > 0 {
+    refuse("a store's leak needs --store")
+}
 
 func row(_ cells: [String]) -> String {
     cells.map { String(repeating: " ", count: max(0, 12 - $0.count)) + $0 }.joined()
@@ -55,7 +71,8 @@ var before = (events: 0, pushes: 0, alerts: 0)
 say(
     "seed \(options.seed), \(options.topicsPerDay) topics a day; what lives is counted at six in the morning after each day"
 )
-say(row(["day", "events", "pushes", "alerts", "topics", "activities", "bytes", "seconds"]))
+let storeColumns = options.store == nil ? [] : ["entries", "rows", "file bytes", "checkpoints"]
+say(row(["day", "events", "pushes", "alerts", "topics", "activities", "bytes", "seconds"] + storeColumns))
 let season = Season(options)
 let violation = season.run { day, morning in
     let (events, pushes, alerts) = (season.events, season.phones.pushes, season.phones.alerts.heard)
@@ -64,7 +81,12 @@ let violation = season.run { day, morning in
         day, events - before.events, pushes - before.pushes, alerts - before.alerts, morning.tables.topics,
         morning.tables.activities, morning.bytes,
     ]
-    say(row(figures.map(String.init) + ["\((seconds * 10).rounded() / 10)"]))
+    var cells = figures.map(String.init)
+    cells.append("\((seconds * 10).rounded() / 10)")
+    if let store = morning.store {
+        cells += [store.entries, store.rows, store.fileBytes, store.checkpointBytes].map(String.init)
+    }
+    say(row(cells))
     before = (events, pushes, alerts)
     lap = clock.now
 }
@@ -78,6 +100,7 @@ say(
     \(alerts.heard) alerts heard, each once; \(alerts.silenced) silenced by night; by troubles \(alerts.overtaken) overtaken, \
     \(alerts.uncertain) uncertain; \(alerts.dropped) whose card or fact went before
     """)
+if options.store != nil { for line in season.storeJudges.summaries { say(line) } }
 if let violation {
     say("violated: \(violation)")
     exit(1)

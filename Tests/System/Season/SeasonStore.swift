@@ -1,0 +1,224 @@
+import Fanfare
+import FanfareDecisions
+import FanfareLog
+import FanfareModel
+import Foundation
+
+/// The store of a season's engine, in a folder and on the season's thread: log, checkpoints and people, in virtual time.
+///
+/// Entries become durable in batches. A core of the store then decides them as the log has them, writes checkpoints beside that as an engine does, and
+/// trims the log. Each card has a row, which goes when the shard has no card for it. Claims and completions are not kept.
+final class SeasonStore {
+    /// Leaks of a store, to show that a season finds them.
+    struct Leaks {
+        /// Entries of each day that are not trimmed.
+        var entries = 0
+        /// Cards of each day whose rows are not removed.
+        var rows = 0
+    }
+
+    /// What a store has had on a day.
+    struct Figures {
+        /// Greatest number of entries between two commits.
+        var entries = 0
+        /// Rows of cards at the end of the day.
+        var rows = 0
+        /// Size of LMDB's files, which have a page for each that was ever in use at the same time: LMDB takes free pages first.
+        var fileBytes = 0
+        /// Greatest size of the checkpoints.
+        var checkpointBytes = 0
+    }
+
+    private let folder: String
+    private let leaks: Leaks
+    private let log: LMDBLog
+    private let people: LMDBPeopleStore
+    private let register: PeopleRegister
+    private let core: EngineCore
+    private let checkpoints: CheckpointWriter
+    private let checkpointer: Checkpointer
+    /// Entries of the next commit.
+    private var held: [LogEntry] = []
+    /// Changes of rows that are written next.
+    private var changes: [PeopleEntry] = []
+    private let batchMax: Int
+    /// Number of the day, from 1.
+    private var day = 1
+    private var figures = Figures()
+    /// Rows of this day that a planted leak has kept.
+    private var rowsLeaked = 0
+    /// First line for operators; a season has nothing that operators should be told of its store.
+    private var report: String?
+
+    /// Number of checkpoints of a day, at most.
+    private static let checkpointsPerDay = 8
+    /// Number of entries of a commit, at most.
+    private static let batchSizeMax = 4096
+
+    /// - Parameters:
+    ///   - folder: a new folder.
+    ///   - rules: the rules of the season's own core.
+    init(folder: String, rules: Rules, topicsPerDay: Int, leaks: Leaks) throws {
+        self.folder = folder
+        self.leaks = leaks
+        let log = try LMDBLog(folder: folder)
+        guard log.end == 0 else { throw LogError("\(folder) has a store; a season needs a new folder", .entry) }
+        let core = EngineCore(deciding: rules, isLive: false)
+        try core.recall(log, under: rules)
+        let people = try LMDBPeopleStore(store: folder)
+        (self.log, self.core, self.people) = (log, core, people)
+        register = PeopleRegister(people)
+        let interval = max(64, topicsPerDay * DayPlan.steps / SeasonStore.checkpointsPerDay)
+        batchMax = min(SeasonStore.batchSizeMax, interval / 4)
+        checkpoints = CheckpointWriter(log.checkpoints)
+        checkpointer = try Checkpointer(
+            core, log, sink: checkpoints, rules: SeasonStore.rules(of: log), interval: LogPosition(interval))
+        checkpointer.onTrim = { [unowned self] in trim(through: $0) }
+        checkpointer.onReport = { [unowned self] in report = report ?? $0 }
+    }
+
+    /// Returns the rules that the first recall has given the log.
+    private static func rules(of log: LMDBLog) throws -> LogRules {
+        var rules: LogRules?
+        try log.read(from: 1) { (_, entry) throws(LogError) in
+            if case .rules(let text, let version) = entry.body {
+                rules = LogRules(text: text, decisionVersion: version)
+            }
+            return false
+        }
+        guard let rules else { throw LogError("a new log does not begin with its rules", .damaged) }
+        return rules
+    }
+
+    /// Number of topics that a restart would know.
+    var topicCount: Int { core.topics.count }
+
+    // MARK: Entries
+
+    /// Takes an event that the season's own core has decided at that log time.
+    func take(_ event: FeedEvent, at now: FeedTime) throws {
+        held.append(LogEntry(now: now, .event(event, wall: nil)))
+        if held.count >= batchMax { try commit() }
+    }
+
+    private func commit() throws {
+        guard !held.isEmpty else { return }
+        let first = log.end + 1
+        try log.append(held)
+        held.removeAll(keepingCapacity: true)
+        figures.entries = max(figures.entries, Int(log.end + 1 - log.start))
+        try log.read(from: first) { (_, entry) throws(LogError) in
+            decide(entry)
+            return true
+        }
+    }
+
+    private func decide(_ entry: LogEntry) {
+        core.apply(entry)
+        checkpointer.noteDecided(entry)
+        _ = checkpointer.run()
+        guard let end = checkpoints.takeEnd() else { return }
+        checkpointer.end(end)
+        figures.checkpointBytes = max(figures.checkpointBytes, sizeOfCheckpoints)
+    }
+
+    private func trim(through position: LogPosition) {
+        let kept = LogPosition(leaks.entries * day)
+        log.trim(through: position - min(position, kept))
+    }
+
+    // MARK: Rows
+
+    /// Takes a change of a card that the shard has taken at that log time.
+    func take(_ change: PeopleEntry, at now: FeedTime) throws {
+        changes.append(change.taken(at: now))
+        if changes.count >= batchMax { try writeRows() }
+    }
+
+    /// Takes a card that is over.
+    ///
+    /// - Parameters:
+    ///   - id: bits of the activity's id.
+    ///   - token: `keyedHash` of the token that it had.
+    func takeRemoval(of id: UInt64, token: UInt64, at now: FeedTime) throws {
+        guard rowsLeaked >= leaks.rows else {
+            rowsLeaked += 1
+            return
+        }
+        try take(.removed(id, token: token), at: now)
+    }
+
+    private func writeRows() throws {
+        guard !changes.isEmpty else { return }
+        try register.apply(changes)
+        changes.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: The morning
+
+    /// Ends the day: everything becomes durable and is decided.
+    ///
+    /// - Returns: the figures of the day.
+    func endDay(at now: FeedTime) throws -> Figures {
+        held.append(LogEntry(now: now, .tick))
+        try commit()
+        try writeRows()
+        if let report { throw LogError(report, .system) }
+        figures.rows = try people.count()
+        figures.fileBytes = try bytes(of: "data.mdb") + bytes(of: "people/data.mdb")
+        defer {
+            figures = Figures(checkpointBytes: sizeOfCheckpoints)
+            rowsLeaked = 0
+            day += 1
+        }
+        return figures
+    }
+
+    private func bytes(of name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+        return (attributes[.size] as? Int) ?? 0
+    }
+
+    private var sizeOfCheckpoints: Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasPrefix("checkpoint-") }.reduce(0) { $0 + ((try? bytes(of: $1)) ?? 0) }
+    }
+}
+
+/// Writes checkpoints at once, where an engine has a thread for that.
+private final class CheckpointWriter: CheckpointSink {
+    private let store: any CheckpointStore
+    /// First fault of the checkpoint that is being written.
+    private var fault: LogError?
+    private var end: Result<LogPosition, LogError>?
+
+    init(_ store: any CheckpointStore) { self.store = store }
+
+    var isFull: Bool { false }
+
+    func begin(_ head: CheckpointHead) {
+        fault = nil
+        write { (store) throws(LogError) in try store.begin(head) }
+    }
+
+    func append(_ rows: [[UInt8]]) { write { (store) throws(LogError) in try store.append(rows) } }
+
+    func finish() {
+        var position: LogPosition = 0
+        write { (store) throws(LogError) in position = try store.finish() }
+        if let fault { end = .failure(fault) } else { end = .success(position) }
+    }
+
+    func abandon() { store.abandon() }
+
+    private func write(_ body: (any CheckpointStore) throws(LogError) -> Void) {
+        guard fault == nil else { return }
+        do throws(LogError) { try body(store) } catch { fault = error }
+    }
+
+    /// Removes and returns the end of the checkpoint that was finished last: the position up to which the log may be trimmed, or a fault.
+    func takeEnd() -> Result<LogPosition, LogError>? {
+        defer { end = nil }
+        return end
+    }
+}
