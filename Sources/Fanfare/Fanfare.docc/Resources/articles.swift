@@ -58,7 +58,7 @@ func resume(over transport: TransportChoice, with event: FeedEvent) async throws
     let options = Engine.Options(transport: transport, store: .folder("/var/lib/scores/store"))
     let engine = try await Engine.launch(options)
     let receipt = try await engine.ingest(event)
-    print(receipt.durability, receipt.entry ?? 0)
+    if let entry = receipt.entry { print("\(receipt.durability), at entry \(entry) of the log") }
     return engine
 }
 
