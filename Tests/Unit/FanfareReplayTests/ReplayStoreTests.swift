@@ -228,7 +228,7 @@ import Testing
         let event: FeedEvent
         var noticesLeft: Int
         var isAtEnd = false
-        var onItems: (() -> Void)?
+        var onItems: () -> Void = {}
         var wall: FeedTime? { nil }
 
         func peek() -> (now: FeedTime, item: FeedItem)? {
