@@ -29,7 +29,7 @@ private func run() -> Int32 {
     var arguments = CommandLine.arguments.dropFirst()
     let command = arguments.popFirst()
     if command == "program" {
-        guard let options = Program.Options(arguments) else { return refuse("program: only a driver starts it") }
+        guard let options = Program.Options(arguments) else { return refuse("program: only the harness starts it") }
         return Program.run(options)
     }
     var numbers: [String: Int] = [:]

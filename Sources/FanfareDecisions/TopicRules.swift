@@ -2,10 +2,12 @@ public import FanfareModel
 
 /// Editorial rules for one kind of topic.
 ///
-///     var rules = TopicRules()
-///     rules.content.fields["courier"] = .redacted(Redaction(.initial))
-///     rules.pace.minimumInterval = .seconds(10)
-///     rules.lifetime.endsWhen = [Condition("status", .oneOf(["delivered"]))]
+/// ```swift
+/// var rules = TopicRules()
+/// rules.content.fields["courier"] = .redacted(Redaction(.initial))
+/// rules.pace.minimumInterval = .seconds(10)
+/// rules.lifetime.endsWhen = [Condition("status", .oneOf(["delivered"]))]
+/// ```
 public struct TopicRules: Sendable {
     /// Rules of the content state.
     public typealias Content = ContentRules

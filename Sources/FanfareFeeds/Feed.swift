@@ -3,7 +3,9 @@ import FanfareQueues
 
 /// One feed, merged from several files and folders.
 ///
-///     for (now, item) in try Feed(paths: ["matches/"]) { … }
+/// ```swift
+/// for (now, item) in try Feed(paths: ["matches/"]) { print(now, item) }
+/// ```
 ///
 /// Items are ordered by (`now`, path, position in the file), where `now` comes from a `FeedTimeline` per file. Each file keeps its
 /// own order, so late items stay late. Equal files give an equal feed, whatever the order of their paths. GTFS-Realtime polls of

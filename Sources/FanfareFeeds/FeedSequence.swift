@@ -4,7 +4,9 @@ import FanfareThreads
 /// One feed, merged from several files and folders, for tasks. A thread of the sequence reads it as a `Feed`, up to 256 items ahead, so that no
 /// thread of the tasks' pool waits for a file.
 ///
-///     for await (now, item) in try await FeedSequence(paths: ["matches/"]) { … }
+/// ```swift
+/// for await (now, item) in try await FeedSequence(paths: ["matches/"]) { print(now, item) }
+/// ```
 ///
 /// A sequence is read once: a second loop continues where the first one stopped, and loops over copies share the items. A task that is cancelled
 /// while it waits gets `nil`, and the item that comes is for the next call.

@@ -1,6 +1,8 @@
 /// Number of bytes: the size of a text, a request or a file, or the limit of one.
 ///
-///     options.lineSizeMax = .kibibytes(64)
+/// ```swift
+/// options.lineSizeMax = .kibibytes(64)
+/// ```
 ///
 /// `bytes` is the plain number, for comparisons with the `count` of a buffer. Programs set limits, so no arithmetic traps: a result that 64 bits
 /// cannot hold becomes the nearest number that they can hold.

@@ -10,7 +10,7 @@ protocol ReplaySource {
     mutating func advance()
     var isAtEnd: Bool { get }
     /// Called when items arrive after there were none.
-    var onItems: (() -> Void)? { get set }
+    var onItems: () -> Void { get set }
     func start()
     /// Ends a live feed. Complete lines that have arrived can still be taken; a partial line is dropped.
     mutating func stop()
@@ -27,7 +27,7 @@ protocol ReplaySource {
 struct RecordedFeed: ReplaySource {
     private let feed: Feed
     private var next: (now: FeedTime, item: FeedItem)?
-    var onItems: (() -> Void)?
+    var onItems: () -> Void = {}
 
     init(_ feed: Feed) {
         self.feed = feed
@@ -49,7 +49,7 @@ struct RecordedFeed: ReplaySource {
 final class LiveInput: ReplaySource {
     private let bytes: ByteSource
     private var lines: LiveLines
-    var onItems: (() -> Void)?
+    var onItems: () -> Void = {}
 
     /// - Parameter descriptor: closed by this object, unless it is 0, 1 or 2.
     init(loop: Loop, descriptor: CInt, clock: ClockSource, lineSizeMax: ByteCount) throws {
@@ -72,7 +72,7 @@ final class LiveInput: ReplaySource {
     private func arrived() {
         // Lines are read only as fast as they are decided: reading resumes when these are gone.
         bytes.pause()
-        onItems?()
+        onItems()
     }
 
     func peek() -> (now: FeedTime, item: FeedItem)? {

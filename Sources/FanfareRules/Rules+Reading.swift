@@ -8,14 +8,16 @@ extension Rules {
     /// built-in rules; `generic` applies to all kinds without rules, `lineups` to activities that show several topics. No file sets
     /// `limits`.
     ///
-    ///     [delivery]
-    ///     minimumInterval = "10 s"
-    ///     fields.courier = { redact = "initial" }
+    /// ```toml
+    /// [delivery]
+    /// minimumInterval = "10 s"
+    /// fields.courier = { redact = "initial" }
     ///
-    ///     [delivery.occasions.arriving]
-    ///     when = { status = "arriving" }
-    ///     essential = true
-    ///     alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
+    /// [delivery.occasions.arriving]
+    /// when = { status = "arriving" }
+    /// essential = true
+    /// alert = { class = "essential", burst = 1, refill = "30 min", freshFor = "10 min", title = "Almost there" }
+    /// ```
     ///
     /// Any thread may call this; the call blocks until it has read the file. It reads a pipe as well, such as the shell's `<(…)`, but an empty pipe
     /// is an error. More than 1,048,576 bytes are a fault, and the call reads no further.

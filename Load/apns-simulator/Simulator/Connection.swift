@@ -1,4 +1,5 @@
 internal import FanfareLoop
+internal import ServerTestSupport
 
 /// The simulator as its connections see it.
 protocol ConnectionOwner: AnyObject {
@@ -51,7 +52,7 @@ final class Connection: SessionHandler {
         self.owner = owner
         self.wedgesAfter = wedgesAfter
         mayStillRead = owner.bytesPerTick
-        stream = try TLSStream(over: tcp, context: context)
+        stream = try TLSStream(accepting: tcp, context: context)
         stream.onReady = { [unowned self] in ready($0) }
         stream.onRead = { [unowned self] in read($0) }
         stream.onDrain = { [unowned self] in drained() }

@@ -1,6 +1,6 @@
 import FanfareLoop
 
-/// Names that driver, program and judge have for the same things.
+/// Names that harness, program and judge have for the same things.
 enum Names {
     static let bundleID = "com.example.scores"
     static let keyID = "ABC123DEFG"

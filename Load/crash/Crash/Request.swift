@@ -1,4 +1,4 @@
-/// Request of the driver to the program, as a line of text that begins with the request's number.
+/// Request of the harness to the program, as a line of text that begins with the request's number.
 package enum Request: Sendable, Equatable {
     package enum Change: String, Sendable {
         /// Event with an id, which may be handed in again.
@@ -43,7 +43,7 @@ package enum Request: Sendable, Equatable {
         }
     }
 
-    /// - Returns: `nil` for a line that no driver writes.
+    /// - Returns: `nil` for a line that no harness writes.
     init?(_ words: some Collection<Substring>) {
         var rest = words.dropFirst()
         func number(_ word: Substring?) -> Int? { word.flatMap { Int($0) } }

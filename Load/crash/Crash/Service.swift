@@ -3,7 +3,7 @@ import Dispatch
 import FanfareLoop
 import Foundation
 
-/// The APNs simulator on a thread of the driver, which survives all kills.
+/// The APNs simulator on a thread of the harness, which survives all kills.
 final class Service {
     private struct Job: @unchecked Sendable {
         let run: (Simulator) -> Void

@@ -70,12 +70,13 @@ package final class EngineCore {
         let threads: ShardThreads
         do {
             threads = try ShardThreads(
-                count,
+                ShardThreads.Placement(apps: apps, shardsPerApp: count, isPinned: pinsShards),
+                ShardThreads.Load(
+                    activities: activities, subscribers: subscribers, storedCount: storedCount,
+                    topicLimits: rules.limits),
                 ShardThread.Options(
                     limits: limits, lineups: rules.lineups, clock: clock, keepsPeople: keepsPeople),
-                pinned: pinsShards, makeTransports: makeTransports, apps: apps, activities: activities,
-                subscribers: subscribers, storedCount: storedCount, topicLimits: rules.limits, report: report,
-                core: wakeup.signal)
+                makeTransports: makeTransports, report: report, core: wakeup.signal)
         } catch {
             wakeup.close()
             throw error

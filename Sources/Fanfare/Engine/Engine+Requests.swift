@@ -20,7 +20,7 @@ extension Engine {
         // A cancelled task does not wait for its entry.
         guard let answer = await reply.value() else { return receipt }
         guard let entry = answer else { throw .stopped }
-        return Receipt(position: receipt.position, durability: .durable, entry: entry)
+        return Receipt(position: receipt.position, durability: .durable, entry: Receipt.EntryPosition(entry))
     }
 
     /// Waits for room only.
@@ -49,8 +49,8 @@ extension Engine {
         guard let answer = await reply.value() else { return receipt }
         func keeping(_ entry: LogPosition?, of position: UInt64? = nil, isRepeat: Bool = false) -> Receipt {
             Receipt(
-                position: position ?? receipt.position, durability: entry == nil ? .memory : .durable, entry: entry,
-                isRepeat: isRepeat)
+                position: position ?? receipt.position, durability: entry == nil ? .memory : .durable,
+                entry: entry.map { Receipt.EntryPosition($0) }, isRepeat: isRepeat)
         }
         switch answer {
         case .taken(let entry): return keeping(entry)

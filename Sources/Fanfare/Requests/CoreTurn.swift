@@ -47,7 +47,7 @@ final class CoreTurn {
     private var unflushed = UnflushedSettles()
     private var stop = Stop()
     /// Called when everything taken has been decided and has reached every activity, or when the time for stopping is over.
-    var onOver: (() -> Void)?
+    var onOver: () -> Void = {}
 
     /// Requests per turn. After them the loop serves feedback and timers.
     private static let requestsMax = 1024
@@ -251,7 +251,7 @@ final class CoreTurn {
 
     private func end() {
         stop.isOver = true
-        onOver?()
+        onOver()
     }
 
     // MARK: Turns with a store

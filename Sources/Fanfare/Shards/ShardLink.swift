@@ -84,7 +84,7 @@ final class ShardLink {
     /// commands: of states only the newest wait.
     static let unsentBesideOthersMax = 4 * ShardRings.commandsMax
     /// Called with the serial of a publication that is dropped because a newer one waits behind it.
-    var onOvertaken: ((UInt64) -> Void)?
+    var onOvertaken: (UInt64) -> Void = { _ in }
     /// Facts taken from the ring since the shard was last woken.
     private var takenCount = 0
     /// Commands pushed since the shard was last rung.
@@ -129,7 +129,7 @@ final class ShardLink {
             guard !hasQuestion else { return asked = question }
             hasQuestion = true
         }
-        backlog.append(command) { onOvertaken?($0) }
+        backlog.append(command) { onOvertaken($0) }
     }
 
     private func takeFromBacklog() -> ShardCommand? {

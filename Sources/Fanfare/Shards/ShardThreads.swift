@@ -15,28 +15,46 @@ final class ShardThreads {
     /// Limit on reserved activities, because a program's estimate may be arbitrary; memory for more is allocated as they come.
     private static let expectedMax = 20_000_000
 
+    /// The places of an engine's shards.
+    struct Placement {
+        let apps: [AppID]
+        let shardsPerApp: Int
+        /// Is `true` if each thread stays on one processor.
+        let isPinned: Bool
+    }
+
+    /// The activities that shards get from the engine's start on.
+    struct Load {
+        /// Loaded first, on the shards' threads.
+        let activities: (any InitialActivities)?
+        /// Read once, on the core's thread, and passed to the shards after `activities`.
+        let subscribers: (any SubscriberSource)?
+        /// Number of cards that are loaded later; `nil` if none are.
+        let storedCount: Int?
+        /// Limits of the rules, which subscriptions must keep.
+        let topicLimits: Rules.Limits
+
+        var expectedCount: Int {
+            max(0, min(storedCount ?? subscribers?.expectedCount ?? 0, ShardThreads.expectedMax))
+        }
+    }
+
     /// Starts all shards, which load at the same time, and waits until their transports are opened.
     ///
     /// - Parameters:
-    ///   - count: shards per app.
-    ///   - pinned: `true` pins each thread to one processor.
-    ///   - activities: loaded first, on the shards' threads.
-    ///   - subscribers: read once, on this thread, and passed to the shards after `activities`.
-    ///   - storedCount: number of cards that are loaded later; `nil` if none are.
-    ///   - topicLimits: limits of the rules, which subscriptions must keep.
+    ///   - makeTransports: the transports of the apps; one if the placement names no app.
     ///   - report: receives lines for operators, on this thread.
     ///   - core: signalled when a shard has feedback.
     /// - Throws: the reason why a shard cannot start. All threads have ended then.
     init(
-        _ count: Int, _ options: ShardThread.Options, pinned: Bool, makeTransports: [TransportFactory], apps: [AppID],
-        activities: (any InitialActivities)?, subscribers: (any SubscriberSource)?, storedCount: Int? = nil,
-        topicLimits: Rules.Limits, report: (String) -> Void, core: WakeupSignal
+        _ placement: Placement, _ load: Load, _ options: ShardThread.Options, makeTransports: [TransportFactory],
+        report: (String) -> Void, core: WakeupSignal
     ) throws {
-        let expected = max(0, min(storedCount ?? subscribers?.expectedCount ?? 0, ShardThreads.expectedMax))
-        let loadsLater = storedCount != nil
+        let (expected, count) = (load.expectedCount, placement.shardsPerApp)
+        let loadsLater = load.storedCount != nil
         var threads: [ShardThread] = []
         var queues: [[LoadingQueue]] = []
-        options.clock.proof.isAwaited = !apps.isEmpty
+        options.clock.proof.isAwaited = !placement.apps.isEmpty
         do {
             for (app, makeTransport) in makeTransports.enumerated() {
                 queues.append([])
@@ -49,16 +67,17 @@ final class ShardThreads {
                     queues[app].append(queue)
                     // The number of activities of the other apps is unknown.
                     let share = app == 0 ? expected / count : 0
-                    let load = ShardLoad(
-                        place: place, isPinned: pinned, share: share, activities: activities, queue: queue,
-                        isLater: loadsLater)
+                    let shardLoad = ShardLoad(
+                        place: place, isPinned: placement.isPinned, share: share, activities: load.activities,
+                        queue: queue, isLater: loadsLater)
                     threads.append(
-                        try ShardThread(load, options, makeTransport: makeTransport, core: core))
+                        try ShardThread(shardLoad, options, makeTransport: makeTransport, core: core))
                 }
             }
             let now = options.clock.wall()
             if !loadsLater {
-                let faults = try subscribers?.distribute(to: queues, apps: apps, limits: topicLimits, now: now)
+                let faults = try load.subscribers?.distribute(
+                    to: queues, apps: placement.apps, limits: load.topicLimits, now: now)
                 for line in faults?.lines ?? [] { report(line) }
                 for queue in queues.joined() { queue.finish() }
             }

@@ -25,9 +25,9 @@ final class ShardTurn {
     private var hasReportedReady = false
     private var isStopping = false
     /// Called with the time for stopping when the stop begins.
-    var onStop: ((Duration) -> Void)?
+    var onStop: (Duration) -> Void = { _ in }
     /// Called when the transport has closed; nothing happens here afterwards.
-    var onStopped: (() -> Void)?
+    var onStopped: () -> Void = {}
 
     /// Time after which a turn ends, apart from the command in progress. Connections are served then, and answers are read before their
     /// requests time out.
@@ -116,8 +116,8 @@ final class ShardTurn {
         isStopping = true
         loading?.close()
         loading = nil
-        if let timeout { onStop?(timeout) }
-        transport.close { [unowned self] in onStopped?() }
+        if let timeout { onStop(timeout) }
+        transport.close { [unowned self] in onStopped() }
     }
 
     /// Returns the last figures and the feedback that found no room in the ring. Called after the shard has stopped.

@@ -74,10 +74,11 @@ public import FanfareModel
         self.init(
             Head(
                 event: event, logLabel: logLabel, stamp: stamp, staleDate: staleDate, dismissalDate: dismissalDate,
-                alert: alert, priority: priority, relevanceScore: relevanceScore, start: start, serial: serial), state)
+                alert: alert, priority: priority, relevanceScore: relevanceScore, start: start, serial: serial),
+            state: state)
     }
 
-    init(_ head: Head, _ state: [UInt8] = []) {
+    init(_ head: Head, state: [UInt8] = []) {
         self.head = head
         stateBytes = state
     }

@@ -3,7 +3,9 @@ import FanfareModel
 
 /// Reads one line of the native format.
 ///
-///     {"topic":"match/7","at":"2026-06-11T19:00:00Z","id":"e12","kind":"goal","fact":{"id":"e12","side":"home"}}
+/// ```json
+/// {"topic":"match/7","at":"2026-06-11T19:00:00Z","id":"e12","kind":"goal","fact":{"id":"e12","side":"home"}}
+/// ```
 ///
 /// | member | |
 /// |---|---|

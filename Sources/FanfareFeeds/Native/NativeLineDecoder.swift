@@ -2,10 +2,12 @@ public import FanfareModel
 
 /// Decoder for native lines that arrive live, in chunks of any size: a line's item is available as soon as its line end has arrived.
 ///
-///     var decoder = NativeLineDecoder(name: "orders")
-///     decoder.append(bytes.span)              // as often as bytes come
-///     while let item = decoder.next() { … }   // as fast as the program takes items
-///     decoder.finish(into: &items)            // once: a last line may lack its line end
+/// ```swift
+/// var decoder = NativeLineDecoder(name: "orders")
+/// decoder.append(bytes.span)  // as often as bytes come
+/// while let item = decoder.next() { print(item) }  // as fast as the program takes items
+/// decoder.finish(into: &items)  // once: a last line may lack its line end
+/// ```
 ///
 /// Messages of a queue hold whole lines, which need no line end: `append(message:)` takes them. `decode(_:into:)` and `decode(message:into:)` append
 /// all items of their bytes to an array, which is simpler if the bytes are few or trusted.

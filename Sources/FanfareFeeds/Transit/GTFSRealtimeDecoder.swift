@@ -3,8 +3,10 @@ public import FanfareModel
 /// Decoder for the GTFS-Realtime polls of one feed, in the order in which they were made. Each poll reports every trip, which gives one
 /// event per trip and poll. A trip that has disappeared is `absent`, which only the sequence of polls shows.
 ///
-///     var decoder = GTFSRealtimeDecoder(stopNames: ["A02N": "Inwood–207 St"])
-///     decoder.decode(bytes, name: "ace", into: &items)     // once for each poll
+/// ```swift
+/// var decoder = GTFSRealtimeDecoder(stopNames: ["A02N": "Inwood–207 St"])
+/// decoder.decode(bytes, name: "ace", into: &items)  // once for each poll
+/// ```
 ///
 /// | trip in the poll | event |
 /// |---|---|

@@ -1,27 +1,26 @@
 internal import CFanfareOpenSSL
 internal import CFanfareStart
 
-/// Settings that many TLS connections share: a client's trusted certificates, or a server's own. Offers and accepts TLS 1.2
-/// and later, ALPN `h2`.
+/// Settings that many TLS connections share, with the certificates that a client trusts. Offers TLS 1.2 and later, ALPN `h2`.
 ///
 /// Read-only after `init`, so loops on several threads may share one. `Sendable` is unchecked because the compiler knows nothing of a
 /// C pointer.
 @safe package final class TLSContext: @unchecked Sendable {
     /// The OpenSSL context. Owned. OpenSSL counts its references with atomics and locks the parts that connections change.
     package let raw: OpaquePointer
-    let isServer: Bool
     /// File of the certificates that a client trusts instead of the system's, as messages name it.
     let caFile: String?
 
     /// Makes a context that has neither trusted certificates nor any of its own yet.
-    package init(isServer: Bool, caFile: String? = nil) throws(LoopError) {
+    ///
+    /// - Parameter method: OpenSSL's method for the role of the connections; `client` has a client's, and the servers of tests have their own.
+    package init(_ method: OpaquePointer?, caFile: String? = nil) throws(LoopError) {
         // Links the object whose constructor has done so already.
         fanfare_keep_openssl()
-        guard let raw = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
+        guard let raw = unsafe SSL_CTX_new(method) else {
             throw .openSSL(.tls, call: "SSL_CTX_new")
         }
         unsafe self.raw = raw
-        self.isServer = isServer
         self.caFile = caFile
         unsafe SSL_CTX_ctrl(raw, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         unsafe SSL_CTX_set_options(raw, TLSContext.noRenegotiation)
@@ -44,7 +43,7 @@ internal import CFanfareStart
     /// Makes a context for connections that we make. The peer's certificate must be valid for the host's name or address.
     /// - Parameter caFile: PEM with the trusted certificates; `nil` for the system's trust store.
     package static func client(caFile: String? = nil) throws(LoopError) -> TLSContext {
-        let context = try TLSContext(isServer: false, caFile: caFile)
+        let context = try unsafe TLSContext(TLS_client_method(), caFile: caFile)
         if let caFile {
             guard unsafe SSL_CTX_load_verify_file(context.raw, caFile) == 1 else {
                 throw .openSSL(.badKey, call: "SSL_CTX_load_verify_file", place: caFile, "no certificate in it")

@@ -23,7 +23,7 @@ internal import CFanfareUV
     private let caFile: String?
     /// OpenSSL's connection. Owned; `nil` once closed. It is never freed while one of its calls is on the stack: callbacks
     /// are called between them.
-    private var ssl: OpaquePointer?
+    package private(set) var ssl: OpaquePointer?
     private var isReady = false
     /// Bytes written and not yet encrypted: less than a record, or the writes before the handshake.
     private var plain = ByteBuffer()
@@ -42,44 +42,45 @@ internal import CFanfareUV
     var keyUse = KeyUse()
     private var records = UnsentRecords()
 
-    /// Creates a TLS stream that owns the TCP connection and its callbacks.
+    /// Creates a client's TLS stream, which owns the TCP connection and its callbacks.
     /// - Parameters:
-    ///   - tcp: for a client, a connection before `connect`; for a server, a connection from the listener.
-    ///   - host: for a client, the name or address that the certificate must be valid for.
-    ///   - wallSeconds: for a client, the Unix time at which the certificate must be valid, if the caller does not trust the
-    ///     system's clock.
-    package init(
-        over tcp: TCPStream, context: TLSContext, host: String? = nil, wallSeconds: Int64? = nil
+    ///   - tcp: a connection before `connect`.
+    ///   - host: the name or address that the certificate must be valid for.
+    ///   - wallSeconds: the Unix time at which the certificate must be valid, if the caller does not trust the system's clock.
+    package convenience init(
+        over tcp: TCPStream, context: TLSContext, host: String, wallSeconds: Int64? = nil
     ) throws(LoopError) {
+        try self.init(preparing: tcp, context: context)
+        unsafe SSL_set_connect_state(ssl)
+        try expect(host)
+        if let wallSeconds { unsafe X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), time_t(wallSeconds)) }
+        takeCallbacks()
+        tcp.onConnect = { self.advance() }
+    }
+
+    /// Creates a stream whose OpenSSL connection has no role yet, and which hears nothing of the TCP connection before `takeCallbacks`.
+    package init(preparing tcp: TCPStream, context: TLSContext) throws(LoopError) {
         guard let ssl = unsafe SSL_new(context.raw) else { throw .openSSL(.tls, call: "SSL_new", place: tcp.peer) }
         unsafe self.ssl = ssl
         self.tcp = tcp
         bio = TLSConnectionBIO(tcp)
         caFile = context.caFile
         guard unsafe bio.attach(to: ssl) else { throw .openSSL(.tls, call: "BIO_new", place: tcp.peer) }
-        if context.isServer {
-            unsafe SSL_set_accept_state(ssl)
-        } else {
-            unsafe SSL_set_connect_state(ssl)
-            try unsafe expect(host ?? "", ssl)
-            if let wallSeconds { unsafe X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), time_t(wallSeconds)) }
-        }
+    }
+
+    /// Takes the callbacks of the TCP connection, which then keep the stream until it closes: not before everything that may fail.
+    package func takeCallbacks() {
         unsafe tcp.onRead = { unsafe self.received($0) }
         tcp.onClose = { self.tcpClosed($0) }
         tcp.onDrain = { if self.isReady { self.onDrain?() } }
         tcp.onTurnEnd = { self.turnEnded() }
         tcp.onDropped = { self.release() }
-        if context.isServer {
-            tcp.resumeReading()
-        } else {
-            tcp.onConnect = { self.advance() }
-        }
     }
 
     deinit { unsafe SSL_free(ssl) }
 
     /// Makes the handshake fail unless the certificate is valid for this host, and sends the host's name to the server.
-    private func expect(_ host: String, _ ssl: OpaquePointer) throws(LoopError) {
+    private func expect(_ host: String) throws(LoopError) {
         let isNumeric = SocketAddress(ip: host, port: 0) != nil
         // A wildcard must be a whole label, and only a subject alternative name counts (RFC 9525 §6.3 and §6.4).
         unsafe SSL_set_hostflags(

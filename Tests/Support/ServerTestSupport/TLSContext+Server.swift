@@ -7,7 +7,7 @@ extension TLSContext {
     ///   - certificateFile: PEM, our certificate first, then those between it and the root.
     ///   - keyFile: PEM, not encrypted.
     package static func server(certificateFile: String, keyFile: String) throws(LoopError) -> TLSContext {
-        let context = try TLSContext(isServer: true)
+        let context = try TLSContext(TLS_server_method())
         // OpenSSL would otherwise ask for a passphrase on the terminal.
         SSL_CTX_set_default_passwd_cb(context.raw, { _, _, _, _ in -1 })
         guard SSL_CTX_use_certificate_chain_file(context.raw, certificateFile) == 1 else {

@@ -167,7 +167,7 @@ import Testing
             certificateFile: foreign.path("server.pem"), keyFile: foreign.path("server.key"))
         var strangers: [TLSStream] = []
         let listener = try TCPListener(loop: loop, host: "::1", port: 0) {
-            if let stream = try? TLSStream(over: $0, context: context) { strangers.append(stream) }
+            if let stream = try? TLSStream(accepting: $0, context: context) { strangers.append(stream) }
         }
         try expectAllIsWell(
             with: always([address("::1", listener.port), address("127.0.0.1", simulator.port)]), loop, simulator)

@@ -81,7 +81,7 @@ final class AnsweringServer {
             turnedAway += 1
             return tcp.close()
         }
-        guard let stream = try? TLSStream(over: tcp, context: context) else { return tcp.close() }
+        guard let stream = try? TLSStream(accepting: tcp, context: context) else { return tcp.close() }
         let index = conversations.count
         let window = windowUpdate > 0 ? frame(8, big(windowUpdate)) : []
         let conversation = Conversation(stream, greeting: frame(4, settings) + window) {

@@ -34,7 +34,7 @@ final class HostileServer {
     var requests: Int { conversations.reduce(0) { $0 + $1.requests } }
 
     private func accept(_ tcp: TCPStream) {
-        guard let stream = try? TLSStream(over: tcp, context: context) else { return tcp.close() }
+        guard let stream = try? TLSStream(accepting: tcp, context: context) else { return tcp.close() }
         conversations.append(
             Conversation(stream, conversations.count < hostileConnections ? attack : nil))
     }

@@ -21,7 +21,7 @@ final class ScriptedServer {
     var port: UInt16 { listener.port }
 
     private func accept(_ tcp: TCPStream) {
-        guard let stream = try? TLSStream(over: tcp, context: context) else { return tcp.close() }
+        guard let stream = try? TLSStream(accepting: tcp, context: context) else { return tcp.close() }
         accepted += 1
         streams.append(stream)
         stream.onReady = { [unowned self] _ in stream.write(lines) }

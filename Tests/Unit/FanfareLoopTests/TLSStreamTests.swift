@@ -8,7 +8,7 @@ import Testing
     /// Accepts TLS connections and sends back what it gets.
     private func echoServer(_ loop: Loop, _ context: TLSContext) throws -> SocketAddress {
         try listen(loop) { tcp in
-            guard let tls = try? TLSStream(over: tcp, context: context) else { return }
+            guard let tls = try? TLSStream(accepting: tcp, context: context) else { return }
             tls.onRead = { tls.write($0) }
             tls.onClose = { _ in }
         }
@@ -240,7 +240,7 @@ import Testing
         var received = 0
         try withLoop { loop in
             let address = try listen(loop) { tcp in
-                guard let tls = try? TLSStream(over: tcp, context: pair.server) else { return }
+                guard let tls = try? TLSStream(accepting: tcp, context: pair.server) else { return }
                 tls.onRead = { received += $0.count }
                 tls.onClose = { error in
                     endings.append(error)
@@ -268,7 +268,7 @@ import Testing
         try withLoop { loop in
             var server: TLSStream?
             let address = try listen(loop) { tcp in
-                server = try? TLSStream(over: tcp, context: pair.server)
+                server = try? TLSStream(accepting: tcp, context: pair.server)
                 server?.onReady = { _ in server?.pauseReading() }
                 server?.onRead = { received += $0.count }
                 server?.onClose = { _ in loop.stop() }
@@ -300,7 +300,7 @@ import Testing
             var accepted: TCPStream?
             let address = try listen(loop) { tcp in
                 accepted = tcp
-                let tls = try? TLSStream(over: tcp, context: pair.server)
+                let tls = try? TLSStream(accepting: tcp, context: pair.server)
                 tls?.onReady = { _ in accepted?.close() }
             }
             let tls = try connect(loop, address, pair.client, host: "localhost")
@@ -359,7 +359,7 @@ import Testing
 
         try withLoop(deadline: .seconds(120)) { loop in
             let address = try listen(loop) { tcp in
-                guard let tls = try? TLSStream(over: tcp, context: pair.server) else { return }
+                guard let tls = try? TLSStream(accepting: tcp, context: pair.server) else { return }
                 exchange(loop, tls, sending: downwards, expecting: upwards)
             }
             let tls = try connect(loop, address, pair.client, host: "localhost")

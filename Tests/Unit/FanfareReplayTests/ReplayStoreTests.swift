@@ -228,7 +228,7 @@ import Testing
         let event: FeedEvent
         var noticesLeft: Int
         var isAtEnd = false
-        var onItems: (() -> Void)?
+        var onItems: () -> Void = {}
         var wall: FeedTime? { nil }
 
         func peek() -> (now: FeedTime, item: FeedItem)? {
@@ -376,7 +376,7 @@ import Testing
         let receipt = try await engine.ingest(event)
         _ = await engine.shutdown(within: .seconds(300))
         let checkpoint = try log.checkpoints.positions().first
-        let (covered, entry) = (try #require(checkpoint), try #require(receipt.entry))
+        let (covered, entry) = (try #require(checkpoint), try #require(receipt.entry).number)
         #expect(covered >= entry)
         #expect(try refusal(by: log)?.description.contains("or by a program") == true)
     }

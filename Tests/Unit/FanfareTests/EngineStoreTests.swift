@@ -41,7 +41,7 @@ import Testing
         let first = try await engine.ingest(Self.event(1))
         #expect(first.durability == .durable && first.entry != nil)
         let order = try await engine.order(.mute, for: .all)
-        #expect(order.durability == .durable && order.entry ?? 0 > first.entry ?? 0)
+        #expect(order.durability == .durable && order.entry?.number ?? 0 > first.entry?.number ?? 0)
         let follow = try await engine.follow(.topic(Self.match), activity: "card", subscriber: "anna", token: [1])
         #expect(follow.durability == .durable && follow.entry == nil)
         // The store has no card of which it could keep this.

@@ -1,4 +1,5 @@
 internal import FanfareLoop
+internal import ServerTestSupport
 
 /// The simulator as its connections see it.
 protocol FastConnectionOwner: AnyObject {
@@ -33,7 +34,7 @@ final class FastConnection {
         self.id = id
         self.owner = owner
         session = FastSession(settings: settings, service: owner.service)
-        stream = try TLSStream(over: tcp, context: context)
+        stream = try TLSStream(accepting: tcp, context: context)
         stream.onReady = { [unowned self] in ready($0) }
         stream.onRead = { [unowned self] in read($0) }
         stream.onDrain = { [unowned self] in drained() }

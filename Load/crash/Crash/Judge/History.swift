@@ -1,7 +1,7 @@
-/// The driver's knowledge of all lives of the program: requests and acknowledgements in one order, kills, and the moments at which
+/// The harness's knowledge of all lives of the program: requests and acknowledgements in one order, kills, and the moments at which
 /// everything had arrived. The judge compares it with what phones were sent.
 package struct History {
-    /// Place of a request or an acknowledgement in the order in which the driver saw them. A request acknowledged before another
+    /// Place of a request or an acknowledgement in the order in which the harness saw them. A request acknowledged before another
     /// request was made precedes that one in the engine, too.
     package typealias Tick = Int
 

@@ -28,7 +28,7 @@ package struct Program: Sendable {
                 + (fault.map { [$0.rawValue] } ?? [])
         }
 
-        /// - Returns: `nil` for arguments that no driver gives.
+        /// - Returns: `nil` for arguments that no harness gives.
         package init?(_ arguments: ArraySlice<String>) {
             let words = Array(arguments)
             guard words.count >= 5, let interval = UInt64(words[4]) else { return nil }
@@ -194,7 +194,7 @@ package struct Program: Sendable {
 
     private func isOfEngine(_ request: Request) -> Bool { request != .settle && request != .stop }
 
-    /// - Returns: `nil` once the driver has gone.
+    /// - Returns: `nil` once the harness has gone.
     private static func readSome() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         while true {

@@ -78,7 +78,7 @@ struct Load {
         history.lives.append(life)
     }
 
-    /// Notes a kill. An unacknowledged request may have been carried out or not: the driver repeats some of them, as backends do.
+    /// Notes a kill. An unacknowledged request may have been carried out or not: the harness repeats some of them, as backends do.
     ///
     /// - Parameter unclaimed: time from which on alerts may have left without claims, because the disk was full at the kill; `nil` if it was not.
     mutating func killed(in phases: [Phase], unclaimedNanoseconds unclaimed: Int64? = nil) {

@@ -58,7 +58,7 @@ func resume(over transport: TransportChoice, with event: FeedEvent) async throws
     let options = Engine.Options(transport: transport, store: .folder("/var/lib/scores/store"))
     let engine = try await Engine.launch(options)
     let receipt = try await engine.ingest(event)
-    print(receipt.durability, receipt.entry ?? 0)
+    if let entry = receipt.entry { print("\(receipt.durability), at entry \(entry) of the log") }
     return engine
 }
 
@@ -87,4 +87,36 @@ func publish(arrival: Date, on engine: Engine) async throws {
         var arrival: Date
     }
     _ = try await engine.publish(Ride(driver: "Anna", arrival: arrival), for: TopicID("ride/17"))
+}
+
+func makeRules() -> TopicRules {
+    var rules = TopicRules()
+    rules.content.fields["courier"] = .redacted(Redaction(.initial))
+    rules.pace.minimumInterval = .seconds(10)
+    rules.lifetime.endsWhen = [Condition("status", .oneOf(["delivered"]))]
+    return rules
+}
+
+func showFeed() throws {
+    for (now, item) in try Feed(paths: ["matches/"]) { print(now, item) }
+}
+
+func showSequence() async throws {
+    for await (now, item) in try await FeedSequence(paths: ["matches/"]) { print(now, item) }
+}
+
+func decode(orders bytes: [UInt8], into items: inout [FeedItem]) {
+    var decoder = NativeLineDecoder(name: "orders")
+    decoder.append(bytes.span)  // as often as bytes come
+    while let item = decoder.next() { print(item) }  // as fast as the program takes items
+    decoder.finish(into: &items)  // once: a last line may lack its line end
+}
+
+func decode(poll bytes: [UInt8], into items: inout [FeedItem]) {
+    var decoder = GTFSRealtimeDecoder(stopNames: ["A02N": "Inwood–207 St"])
+    decoder.decode(bytes, name: "ace", into: &items)  // once for each poll
+}
+
+func limit(_ options: inout FeedOptions) {
+    options.lineSizeMax = .kibibytes(64)
 }
