@@ -1,10 +1,11 @@
 import FanfareModel
+import FanfareQueues
 
 /// The activities of one shard. Slots are reused; `generation` tells tenants apart.
 struct ActivityStore {
 
     // `ActivityStore+Runs` writes to this, too.
-    var activities: [Activity] = []
+    var activities = GrowingColumn<Activity>()
     /// Place of each slot in its audience's `SweepOrder`, which keeps this array up to date. It is apart from `Activity` because a
     /// departure writes to the places of three slots and to no other property of them.
     var positions: [UInt32] = []

@@ -54,6 +54,10 @@ struct TokenStore {
     /// Size of the arena.
     var bytes: Int { arena.count }
 
+    // For checks.
+    /// Greatest number of bytes that one insertion has moved.
+    var copiedBytesMax: Int { arena.copiedBytesMax }
+
     /// Returns a copy of the token.
     subscript(_ reference: TokenReference) -> ArraySlice<UInt8> {
         unsafe ArraySlice(arena.elements(places(reference)))
@@ -106,7 +110,7 @@ struct TokenStore {
     }
 
     /// Prefetches both ends of the tokens into the cache. A token of the usual size spans two cache lines, or three after some texts.
-    mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: [Activity]) {
+    mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: GrowingColumn<Activity>) {
         var bytes: UInt8 = 0
         for slot in slots {
             let reference = activities[Int(slot.rawValue)].token
