@@ -6,9 +6,9 @@ struct ActivityStore {
 
     // `ActivityStore+Runs` writes to this, too.
     var activities = GrowingColumn<Activity>()
-    /// Place of each slot in its audience's `SweepOrder`, which keeps this array up to date. It is apart from `Activity` because a
+    /// Place of each slot in its audience's `SweepOrder`, which keeps this column up to date. It is apart from `Activity` because a
     /// departure writes to the places of three slots and to no other property of them.
-    var positions: [UInt32] = []
+    var positions = GrowingColumn<UInt32>()
     /// Preferences by slot; empty while all activities have the default ones.
     private(set) var preferences: [Preferences] = []
     var alertMemory = AlertMemory()
