@@ -42,10 +42,12 @@ struct ShardAudit {
     private func violationOfAbsences() -> String? {
         let absentees = reporter.completions.absentees
         guard membership.claims.isKept, !absentees.isEmpty else { return nil }
-        for (place, activity) in membership.store.activities.enumerated() where activity.audience != .none {
+        for place in membership.store.activities.indices {
+            let audience = membership.store.activities[place].audience
+            guard audience != .none else { continue }
             let mark = membership.claims.mark(of: ActivitySlot(UInt32(place)))
             guard let topic = absentees.topic(of: mark), let index = membership.topics.index(of: topic),
-                membership.topics[index].followers == activity.audience
+                membership.topics[index].followers == audience
             else { continue }
             return "an activity follows \(topic), and is an exception from its followers"
         }

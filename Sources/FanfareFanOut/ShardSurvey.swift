@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// A shard's parts, as a survey sees them.
 struct ShardSurvey: SurveyedShard {

@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// The shard's record of one activity: 48 bytes, and its token.
-struct Activity {
+struct Activity: BitwiseCopyable {
     /// Bits of the id. Its text is beside the token (`ActivityStore.name(of:)`).
     private var idBits: UInt64
     var id: ActivityID {

@@ -1,13 +1,14 @@
 import FanfareModel
+import FanfareQueues
 
 /// The activities of one shard. Slots are reused; `generation` tells tenants apart.
 struct ActivityStore {
 
     // `ActivityStore+Runs` writes to this, too.
-    var activities: [Activity] = []
-    /// Place of each slot in its audience's `SweepOrder`, which keeps this array up to date. It is apart from `Activity` because a
+    var activities = GrowingColumn<Activity>()
+    /// Place of each slot in its audience's `SweepOrder`, which keeps this column up to date. It is apart from `Activity` because a
     /// departure writes to the places of three slots and to no other property of them.
-    var positions: [UInt32] = []
+    var positions = GrowingColumn<UInt32>()
     /// Preferences by slot; empty while all activities have the default ones.
     private(set) var preferences: [Preferences] = []
     var alertMemory = AlertMemory()

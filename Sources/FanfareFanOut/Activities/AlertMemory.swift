@@ -1,13 +1,14 @@
 import FanfareModel
+import FanfareQueues
 
 /// The outcomes of the last eight alerts of each class, for each activity: eight bytes per activity, allocated with the first
 /// question.
 struct AlertMemory {
-    private var codes: [UInt64] = []
+    private var codes = GrowingColumn<UInt64>()
 
     /// Starts to keep outcomes; those of earlier alerts are unknown.
     mutating func begin(_ count: Int) {
-        if codes.isEmpty { codes = Array(repeating: .max, count: count) }
+        if codes.isEmpty { codes.append(repeating: .max, count: count) }
     }
 
     var isKept: Bool { !codes.isEmpty }

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// A hash table of activities' slots by id: open addressing with linear probing, four bytes per bucket, at most three quarters full.
 ///
@@ -28,7 +29,7 @@ struct SlotTable {
 
         private func home(_ id: ActivityID) -> Int { Int(truncatingIfNeeded: id.rawValue) & (buckets.count - 1) }
 
-        func find(_ id: ActivityID, in activities: [Activity]) -> ActivitySlot? {
+        func find(_ id: ActivityID, in activities: GrowingColumn<Activity>) -> ActivitySlot? {
             var bucket = home(id)
             while buckets[bucket] != SlotTable.empty {
                 if activities[Int(buckets[bucket])].id == id { return ActivitySlot(buckets[bucket]) }
@@ -47,7 +48,7 @@ struct SlotTable {
 
         /// Removes an id, which must be in the segment. Entries that it displaced move back, so there are no tombstones, and probe sequences
         /// do not grow with churn.
-        mutating func remove(_ id: ActivityID, in activities: [Activity]) {
+        mutating func remove(_ id: ActivityID, in activities: GrowingColumn<Activity>) {
             let mask = buckets.count - 1
             var hole = home(id)
             while activities[Int(buckets[hole])].id != id { hole = (hole + 1) & mask }
@@ -66,7 +67,7 @@ struct SlotTable {
         }
 
         /// Number of buckets that a look-up of an id in the segment reads.
-        func probes(_ id: ActivityID, in activities: [Activity]) -> Int {
+        func probes(_ id: ActivityID, in activities: GrowingColumn<Activity>) -> Int {
             var bucket = home(id)
             var probes = 1
             while activities[Int(buckets[bucket])].id != id {
@@ -98,13 +99,13 @@ struct SlotTable {
     /// Returns the place of an id's segment.
     private func place(of id: ActivityID) -> Int { Int(directory[prefix(of: id)]) }
 
-    /// - Parameter activities: the store's array, in which every slot of the table still has its id.
-    func find(_ id: ActivityID, in activities: [Activity]) -> ActivitySlot? {
+    /// - Parameter activities: the store's column, in which every slot of the table still has its id.
+    func find(_ id: ActivityID, in activities: GrowingColumn<Activity>) -> ActivitySlot? {
         segments[place(of: id)].find(id, in: activities)
     }
 
     /// Inserts a slot, whose id must not be in the table.
-    mutating func insert(_ slot: ActivitySlot, in activities: [Activity]) {
+    mutating func insert(_ slot: ActivitySlot, in activities: GrowingColumn<Activity>) {
         let id = activities[Int(slot.rawValue)].id
         while segments[place(of: id)].isFull { grow(segmentOf: id, activities) }
         segments[place(of: id)].insert(slot.rawValue, id)
@@ -112,7 +113,7 @@ struct SlotTable {
     }
 
     /// Removes an id, which must be in the table.
-    mutating func remove(_ id: ActivityID, in activities: [Activity]) {
+    mutating func remove(_ id: ActivityID, in activities: GrowingColumn<Activity>) {
         segments[place(of: id)].remove(id, in: activities)
         count -= 1
     }
@@ -133,7 +134,7 @@ struct SlotTable {
 
     // MARK: Growth
 
-    private mutating func grow(segmentOf id: ActivityID, _ activities: [Activity]) {
+    private mutating func grow(segmentOf id: ActivityID, _ activities: GrowingColumn<Activity>) {
         let old = segments[place(of: id)]
         guard old.size >= SlotTable.segmentSizeMax, old.bits < SlotTable.bitsMax else {
             segments[place(of: id)] = Segment(size: old.size * 2, bits: old.bits)
@@ -149,7 +150,7 @@ struct SlotTable {
         insert(old.slots, activities)
     }
 
-    private mutating func insert(_ slots: [UInt32], _ activities: [Activity]) {
+    private mutating func insert(_ slots: [UInt32], _ activities: GrowingColumn<Activity>) {
         for slot in slots {
             let id = activities[Int(slot)].id
             segments[place(of: id)].insert(slot, id)
@@ -170,7 +171,7 @@ struct SlotTable {
     // MARK: Checks
 
     /// Number of buckets that a look-up of an id in the table reads.
-    func probes(_ id: ActivityID, in activities: [Activity]) -> Int {
+    func probes(_ id: ActivityID, in activities: GrowingColumn<Activity>) -> Int {
         segments[place(of: id)].probes(id, in: activities)
     }
 
@@ -178,7 +179,7 @@ struct SlotTable {
     var longestSegment: Int { segments.reduce(0) { max($0, $1.size) } }
 
     /// Describes a wrong count, or a slot that is not found by its id; `nil` if there is none.
-    func violation(in activities: [Activity]) -> String? {
+    func violation(in activities: GrowingColumn<Activity>) -> String? {
         let taken = segments.flatMap(\.slots)
         let isRight = segments.allSatisfy { $0.slots.count == $0.count && $0.count * 4 <= $0.size * 3 }
         guard taken.count == count, isRight else {

@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Place of an element in a table of its shard, in which a key names the element. The place is reused after the element is removed.
-struct TableIndex<Key>: Hashable, CustomStringConvertible {
+struct TableIndex<Key>: Hashable, BitwiseCopyable, CustomStringConvertible {
     private let rawValue: UInt32
 
     init(_ place: Int) { rawValue = UInt32(place) }

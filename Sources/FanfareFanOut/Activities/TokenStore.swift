@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Update tokens of a shard, each with the text of its activity's id, back to back in one arena. A token consists of opaque bytes, at most
 /// `Subscription.tokenSizeMax` of them.
@@ -11,7 +12,7 @@ struct TokenStore {
     static let textSizeMax = ByteCount.bytes(256)
     private static let unit = 8
 
-    private var arena: [UInt8] = []
+    private var arena = GrowingColumn<UInt8>()
     /// Result of the prefetch reads, which the optimiser would otherwise remove.
     private var fetched: UInt8 = 0
     private var free: [[UInt32]] = Array(
@@ -34,14 +35,14 @@ struct TokenStore {
             start = freed
         } else {
             start = UInt32(arena.count / TokenStore.unit)
-            arena.append(contentsOf: repeatElement(0, count: units * TokenStore.unit))
+            arena.append(repeating: 0, count: units * TokenStore.unit)
         }
         let offset = Int(start) * TokenStore.unit
-        arena.replaceSubrange(offset..<offset + token.count, with: token)
+        arena.replace(from: offset, by: token)
         if let text {
             let place = offset + token.count
             arena[place] = UInt8(text.count - 1)
-            arena.replaceSubrange(place + 1..<place + 1 + text.count, with: text)
+            arena.replace(from: place + 1, by: text)
         }
         return TokenReference(start: start, count: token.count, hasText: text != nil)
     }
@@ -53,17 +54,30 @@ struct TokenStore {
     /// Size of the arena.
     var bytes: Int { arena.count }
 
-    /// Returns the token.
+    // For checks.
+    /// Greatest number of bytes that one insertion has moved.
+    var copiedBytesMax: Int { arena.copiedBytesMax }
+
+    /// Returns a copy of the token.
     subscript(_ reference: TokenReference) -> ArraySlice<UInt8> {
+        unsafe ArraySlice(arena.elements(places(reference)))
+    }
+
+    /// Returns whether the token has these bytes.
+    func isEqual(_ reference: TokenReference, to token: [UInt8]) -> Bool {
+        unsafe arena.elements(places(reference)).elementsEqual(token)
+    }
+
+    private func places(_ reference: TokenReference) -> Range<Int> {
         let offset = Int(reference.start) * TokenStore.unit
-        return arena[offset..<offset + reference.count]
+        return offset..<offset + reference.count
     }
 
     /// Returns the text of the activity's id; `nil` if it has none, or one larger than `textSizeMax`.
     func text(_ reference: TokenReference) -> String? {
         guard reference.hasText else { return nil }
         let place = Int(reference.start) * TokenStore.unit + reference.count
-        return String(decoding: arena[place + 1..<place + 2 + Int(arena[place])], as: UTF8.self)
+        return unsafe String(decoding: arena.elements(place + 1..<place + 2 + Int(arena[place])), as: UTF8.self)
     }
 
     /// Bytes that were allocated for the token and its text.
@@ -76,10 +90,7 @@ struct TokenStore {
     /// Appends the token's bytes. They are copied through a pointer, because a slice of the arena would cost a reference count per token,
     /// which is more expensive than the copy.
     func copy(_ reference: TokenReference, to bytes: inout [UInt8]) {
-        let offset = Int(reference.start) * TokenStore.unit
-        unsafe arena.withUnsafeBufferPointer {
-            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: $0[offset..<offset + reference.count]))
-        }
+        unsafe bytes.append(contentsOf: arena.elements(places(reference)))
     }
 
     /// Describes a place that two tokens share, or that belongs to none and is not free; `nil` if there is none.
@@ -99,7 +110,7 @@ struct TokenStore {
     }
 
     /// Prefetches both ends of the tokens into the cache. A token of the usual size spans two cache lines, or three after some texts.
-    mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: [Activity]) {
+    mutating func fetch(_ slots: ArraySlice<ActivitySlot>, _ activities: GrowingColumn<Activity>) {
         var bytes: UInt8 = 0
         for slot in slots {
             let reference = activities[Int(slot.rawValue)].token

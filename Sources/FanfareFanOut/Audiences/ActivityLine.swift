@@ -1,4 +1,6 @@
-/// Activities in order of arrival; any of them may leave. The `positions` array, indexed by slot, has the place of each; every call
+import FanfareQueues
+
+/// Activities in order of arrival; any of them may leave. The `positions` column, indexed by slot, has the place of each; every call
 /// updates it.
 struct ActivityLine {
     private var entries: [ActivitySlot?] = []
@@ -26,14 +28,14 @@ struct ActivityLine {
         return nil
     }
 
-    mutating func append(_ slot: ActivitySlot, positions: inout [UInt32]) {
+    mutating func append(_ slot: ActivitySlot, positions: inout GrowingColumn<UInt32>) {
         positions[Int(slot.rawValue)] = UInt32(entries.count)
         entries.append(slot)
         count += 1
     }
 
     /// Exchanges the first activity with one that chance chooses; does nothing if the chosen place is a gap.
-    mutating func drawFirst(by random: UInt64, positions: inout [UInt32]) {
+    mutating func drawFirst(by random: UInt64, positions: inout GrowingColumn<UInt32>) {
         guard count > 1 else { return }
         let place = head + Int(random % UInt64(entries.count - head))
         guard let first = entries[head], let other = entries[place] else { return }
@@ -42,7 +44,7 @@ struct ActivityLine {
         positions[Int(first.rawValue)] = UInt32(place)
     }
 
-    mutating func remove(at position: Int, positions: inout [UInt32]) {
+    mutating func remove(at position: Int, positions: inout GrowingColumn<UInt32>) {
         entries[position] = nil
         count -= 1
         while head < entries.count, entries[head] == nil { head += 1 }

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The activities that receive the same payload, the version they are being brought to, and how far the sweep has come.
 ///
@@ -172,7 +173,7 @@ final class Audience: LaneMember {
     /// - Parameters:
     ///   - isVisited: `true` if no push is pending for the member, so that the current sweep does not visit it.
     ///   - missesAlert: whether the member lacks the newest alert.
-    func join(_ slot: ActivitySlot, isVisited: Bool, missesAlert: Bool, positions: inout [UInt32]) {
+    func join(_ slot: ActivitySlot, isVisited: Bool, missesAlert: Bool, positions: inout GrowingColumn<UInt32>) {
         guard !isVisited else { return order.joinVisited(slot, positions: &positions) }
         order.join(slot, positions: &positions)
         // The last unvisited member lacks the newest alert, for which the others have been visited: all unvisited members go first.
@@ -184,7 +185,8 @@ final class Audience: LaneMember {
     /// - Parameters:
     ///   - version: the version that the member has.
     ///   - sent: the version in flight to the member; `nil` for none.
-    func leave(at position: Int, having version: UInt32, inFlight sent: UInt32?, positions: inout [UInt32]) {
+    func leave(at position: Int, having version: UInt32, inFlight sent: UInt32?, positions: inout GrowingColumn<UInt32>)
+    {
         order.leave(at: position, positions: &positions)
         if let sent { versions.conclude(1, sent) }
         versions.remove(version)
@@ -327,11 +329,11 @@ final class Audience: LaneMember {
     override func noteVisits(_ count: Int) { starts.noteVisits(count) }
 
     /// - Parameter isLate: whether the start has failures.
-    func addStart(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
+    func addStart(_ slot: ActivitySlot, isLate: Bool, positions: inout GrowingColumn<UInt32>) {
         starts.append(slot, isLate: isLate, positions: &positions)
     }
 
-    func removeStart(at position: Int, isLate: Bool, positions: inout [UInt32]) {
+    func removeStart(at position: Int, isLate: Bool, positions: inout GrowingColumn<UInt32>) {
         starts.remove(at: position, isLate: isLate, positions: &positions)
     }
 
@@ -363,7 +365,7 @@ final class Audience: LaneMember {
     }
 
     /// Lets chance choose the next of each kind of visit.
-    func drawNext(by random: UInt64, positions: inout [UInt32]) {
+    func drawNext(by random: UInt64, positions: inout GrowingColumn<UInt32>) {
         // Members that lack the newest alert are the first ones from the cursor on, and stay so; claimed members likewise.
         let unreached = alerts.unreached > 0 ? alerts.unreached : .max
         order.drawNext(

@@ -1,3 +1,5 @@
+import FanfareQueues
+
 /// Activities of an audience that are to be started and are no members yet; the store's `positions` has the place of each.
 ///
 /// A start that has failed comes after all others. It gets a small share of the visits nevertheless, because the sweep of a large and busy audience
@@ -23,12 +25,12 @@ struct StartLine {
     mutating func noteVisits(_ count: Int) { if !late.isEmpty { passedOver += count } }
 
     /// Makes any prompt start the next one.
-    mutating func drawNext(by random: UInt64, positions: inout [UInt32]) {
+    mutating func drawNext(by random: UInt64, positions: inout GrowingColumn<UInt32>) {
         prompt.drawFirst(by: random, positions: &positions)
     }
 
     /// - Parameter isLate: whether the start has failures.
-    mutating func append(_ slot: ActivitySlot, isLate: Bool, positions: inout [UInt32]) {
+    mutating func append(_ slot: ActivitySlot, isLate: Bool, positions: inout GrowingColumn<UInt32>) {
         if isLate {
             late.append(slot, positions: &positions)
         } else {
@@ -36,7 +38,7 @@ struct StartLine {
         }
     }
 
-    mutating func remove(at position: Int, isLate: Bool, positions: inout [UInt32]) {
+    mutating func remove(at position: Int, isLate: Bool, positions: inout GrowingColumn<UInt32>) {
         if isLate {
             passedOver = 0
             late.remove(at: position, positions: &positions)

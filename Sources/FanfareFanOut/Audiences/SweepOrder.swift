@@ -1,6 +1,8 @@
+import FanfareQueues
+
 /// An element of a `SweepOrder`.
 protocol SweepMember {
-    /// Index of the element in the array of positions.
+    /// Index of the element in the column of positions.
     var index: Int { get }
 }
 
@@ -15,7 +17,7 @@ extension ActivitySlot: SweepMember {
 /// the older version.
 ///
 /// Joining and leaving move at most three members and keep the partition exact: no unvisited member is ever skipped, and no visited
-/// member is visited again in the same lap. The `positions` array, by `index` of the member, has each member's position; every call
+/// member is visited again in the same lap. The `positions` column, by `index` of the member, has each member's position; every call
 /// updates it.
 struct SweepOrder<Member: SweepMember> {
     private(set) var members: [Member] = []
@@ -47,7 +49,7 @@ struct SweepOrder<Member: SweepMember> {
     }
 
     /// Makes any of the next `count` unvisited members the next one. O(1).
-    mutating func drawNext(among count: Int = .max, by random: UInt64, positions: inout [UInt32]) {
+    mutating func drawNext(among count: Int = .max, by random: UInt64, positions: inout GrowingColumn<UInt32>) {
         let count = min(count, remaining)
         guard count > 1 else { return }
         let position = cursor + Int(random % UInt64(count))
@@ -68,7 +70,7 @@ struct SweepOrder<Member: SweepMember> {
     }
 
     /// Adds a member that the current sweep will visit. O(1).
-    mutating func join(_ member: Member, positions: inout [UInt32]) {
+    mutating func join(_ member: Member, positions: inout GrowingColumn<UInt32>) {
         let end = members.count
         members.append(member)
         positions[member.index] = UInt32(end)
@@ -83,7 +85,7 @@ struct SweepOrder<Member: SweepMember> {
     }
 
     /// Adds a member that the current sweep will not visit. O(1).
-    mutating func joinVisited(_ member: Member, positions: inout [UInt32]) {
+    mutating func joinVisited(_ member: Member, positions: inout GrowingColumn<UInt32>) {
         let end = members.count
         members.append(member)
         positions[member.index] = UInt32(end)
@@ -96,7 +98,7 @@ struct SweepOrder<Member: SweepMember> {
     ///
     /// The hole is closed from the last position. If the last member is unvisited and the hole is not (or lies in the other part of a wrapped
     /// range), the hole first moves over the borders of the range, so that each moved member stays on its side.
-    mutating func leave(at position: Int, positions: inout [UInt32]) {
+    mutating func leave(at position: Int, positions: inout GrowingColumn<UInt32>) {
         let last = members.count - 1
         var hole = position
         let unvisited = isUnvisited(position)
@@ -128,14 +130,14 @@ struct SweepOrder<Member: SweepMember> {
         return nil
     }
 
-    private mutating func fill(_ hole: inout Int, from source: Int, _ positions: inout [UInt32]) {
+    private mutating func fill(_ hole: inout Int, from source: Int, _ positions: inout GrowingColumn<UInt32>) {
         guard source != hole else { return }
         members[hole] = members[source]
         positions[members[hole].index] = UInt32(hole)
         hole = source
     }
 
-    private mutating func exchange(_ a: Int, _ b: Int, _ positions: inout [UInt32]) {
+    private mutating func exchange(_ a: Int, _ b: Int, _ positions: inout GrowingColumn<UInt32>) {
         members.swapAt(a, b)
         positions[members[a].index] = UInt32(a)
         positions[members[b].index] = UInt32(b)

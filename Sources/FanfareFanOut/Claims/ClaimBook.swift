@@ -29,11 +29,11 @@ package struct ClaimLimits: Sendable {
 struct ClaimBook {
     /// Is `true` if alerts and starts need claims.
     private(set) var isKept = false
-    /// Names of the activities in claims, by slot.
-    private var marks: [ActivityMark] = []
+    /// Raw values of the activities' names in claims, by slot.
+    private var marks = GrowingColumn<UInt32>()
     /// Lowest 16 bits of the ticket of the last request that names the activity, by slot; 0 for none. The other bits follow from the newest request,
     /// because older tickets are forgotten in time.
-    private var tickets: [UInt16] = []
+    private var tickets = GrowingColumn<UInt16>()
     private var new = UnrequestedClaims()
     private var requested: UInt64
     private var durable: UInt64
@@ -82,22 +82,22 @@ struct ClaimBook {
         guard isKept else { return }
         let index = Int(slot.rawValue)
         if index == marks.count {
-            marks.append(mark())
+            marks.append(mark().rawValue)
             tickets.append(0)
         } else {
-            marks[index] = mark()
+            marks[index] = mark().rawValue
             tickets[index] = 0
         }
     }
 
     /// Notes the name that the store has for the activity, if it may have got another one.
     mutating func rename(_ slot: ActivitySlot, _ mark: ActivityMark?) {
-        guard isKept, let mark, marks[Int(slot.rawValue)] != mark else { return }
+        guard isKept, let mark, marks[Int(slot.rawValue)] != mark.rawValue else { return }
         name(slot, mark)
     }
 
     /// Name of the activity, in claims and elsewhere.
-    func mark(of slot: ActivitySlot) -> ActivityMark { marks[Int(slot.rawValue)] }
+    func mark(of slot: ActivitySlot) -> ActivityMark { ActivityMark(rawValue: marks[Int(slot.rawValue)]) }
 
     /// Ticket of new claims. Earlier tickets do not cover alerts that are published now. Its lowest 16 bits are never 0.
     var next: UInt64 { requested + (UInt16(truncatingIfNeeded: requested) == .max ? 2 : 1) }
@@ -139,7 +139,7 @@ struct ClaimBook {
         var activities: [ActivityMark] = []
         activities.reserveCapacity(slots.count)
         for slot in slots where !isNamed(slot, since: first) && lacks(slot) {
-            activities.append(marks[Int(slot.rawValue)])
+            activities.append(mark(of: slot))
             tickets[Int(slot.rawValue)] = UInt16(truncatingIfNeeded: next)
         }
         guard !activities.isEmpty else { return }
@@ -148,7 +148,7 @@ struct ClaimBook {
 
     /// Claims alerts for one activity, which no claim names yet: the only member of a lineup, or a carrier of alerts.
     mutating func claim(_ alerts: FreshAlerts, for slot: ActivitySlot) {
-        new.add(alerts, forLineupOf: marks[Int(slot.rawValue)])
+        new.add(alerts, forLineupOf: mark(of: slot))
         tickets[Int(slot.rawValue)] = UInt16(truncatingIfNeeded: next)
     }
 

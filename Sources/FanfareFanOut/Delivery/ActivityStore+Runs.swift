@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// A sweep's work on a run of activities: one decision is made for the first activity and applied to all that follow it in the
 /// same state. In the sweep of a large audience nearly all are in one state, so the work per push is a loop over two arrays.
@@ -50,7 +51,8 @@ extension ActivityStore {
         let attempt = push.isCharged ? push.alert.chargedAtTen : push.alert
         let budgetUse = governor.charged(
             push.request, push.decision, first.budgetUse, effect(firstIndex), after: stamp - first.stamp)
-        var activities = activities.mutableSpan
+        let elements = unsafe activities.mutableElements()
+        var activities = unsafe MutableSpan(_unsafeElements: elements)
         for slot in alike {
             let index = Int(slot.rawValue)
             batch.append(
@@ -92,7 +94,8 @@ extension ActivityStore {
     ///
     /// - Returns: the number of completions in the run.
     mutating func settle(_ completions: [DeliveryCompletion], from start: Int, like first: Activity) -> Int {
-        var activities = activities.mutableSpan
+        let elements = unsafe activities.mutableElements()
+        var activities = unsafe MutableSpan(_unsafeElements: elements)
         var position = start
         while position < completions.count {
             let completion = completions[position]

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Applies the outcomes of pushes.
 final class DeliveryCompletions {

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Serves the members of the lanes: audiences with their starts, members and departures, and the lineups of topics.
 final class Dispatcher {

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Checks the ages of activities, and ends, renews or removes those that are old.
 final class AgeChecks {

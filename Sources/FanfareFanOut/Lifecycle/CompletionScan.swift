@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Finds the followers that lack a topic's version when nearly all others have it. Otherwise one token that fails for good would cost the others a
 /// push with each restart.

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Answers questions about the disposition of an alert for an activity (rule A3).
 struct DispositionQuery {

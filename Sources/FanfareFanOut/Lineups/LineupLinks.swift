@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The links of a shard's lineups, in columns indexed by link: a lineup has one for each of its topics, one behind the other.
 ///
@@ -7,7 +8,7 @@ struct LineupLinks {
     var rows: [UInt32] = []
     var topics: [TopicIndex] = []
     /// Place of the link in its topic's order.
-    var places: [UInt32] = []
+    var places = GrowingColumn<UInt32>()
     /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
     var isInSpotlight: [Bool] = []
     /// First links of removed lineups, by number of topics.
@@ -31,7 +32,7 @@ struct LineupLinks {
         let start = rows.count
         rows.append(contentsOf: repeatElement(0, count: count))
         topics.append(contentsOf: repeatElement(.none, count: count))
-        places.append(contentsOf: repeatElement(0, count: count))
+        places.append(repeating: 0, count: count)
         isInSpotlight.append(contentsOf: repeatElement(false, count: count))
         return UInt32(start)
     }

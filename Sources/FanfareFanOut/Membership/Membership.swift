@@ -79,7 +79,7 @@ final class Membership {
     func slot(of id: ActivityID) -> ActivitySlot? { store.slots.find(id, in: store.activities) }
 
     func hasToken(_ token: [UInt8], _ slot: ActivitySlot) -> Bool {
-        store.tokens[store[slot].token].elementsEqual(token)
+        store.tokens.isEqual(store[slot].token, to: token)
     }
 
     // MARK: Counts

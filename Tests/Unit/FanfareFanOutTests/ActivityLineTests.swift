@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -8,7 +9,7 @@ import Testing
     @Test(arguments: 0..<20 as Range<UInt64>) func theOrderIsThatOfArrivalAndEachPlaceIsKnown(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var line = ActivityLine()
-        var positions = [UInt32](repeating: .max, count: 60)
+        var positions = GrowingColumn<UInt32>(repeating: .max, count: 60)
         var array: [ActivitySlot] = []
         for step in 0..<3000 {
             let free = (0..<UInt32(60)).map(ActivitySlot.init).filter { !array.contains($0) }
@@ -43,7 +44,7 @@ import Testing
     }
 
     @Test func chanceReachesEachActivityOfALineWithoutGaps() {
-        var positions = [UInt32](repeating: .max, count: 20)
+        var positions = GrowingColumn<UInt32>(repeating: .max, count: 20)
         var line = ActivityLine()
         for slot in UInt32(0)..<20 { line.append(ActivitySlot(slot), positions: &positions) }
         for place in 0..<5 { line.remove(at: place, positions: &positions) }
@@ -57,7 +58,7 @@ import Testing
 
     /// Starts come and go for days while one of them waits for its moment.
     @Test func gapsDoNotAccumulateBehindAnActivityThatStays() {
-        var positions = [UInt32](repeating: .max, count: 2)
+        var positions = GrowingColumn<UInt32>(repeating: .max, count: 2)
         var line = ActivityLine()
         line.append(ActivitySlot(0), positions: &positions)
         for _ in 0..<1000 {

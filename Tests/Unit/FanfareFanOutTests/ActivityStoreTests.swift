@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -60,6 +61,15 @@ import Testing
         longer.positions.append(0)
         store.tokens.remove(store[slots[0]].token)
         #expect(shared.violation() != nil && longer.violation() != nil && store.violation() != nil)
+    }
+
+    /// Activities have three megabytes in the end, and tokens with texts six.
+    @Test func noInsertionMovesMoreThanAMegabyte() {
+        var store = ActivityStore()
+        let token = [UInt8](repeating: 7, count: 80)
+        for number in 0..<65_536 { _ = store.insert(ActivityID("card \(number)"), token: token) }
+        #expect(store.activities.copiedBytesMax <= 1 << 20 && store.tokens.copiedBytesMax <= 1 << 20)
+        #expect(store.activities.copiedBytesMax > 0 && store.tokens.bytes > 4 << 20)
     }
 
     /// The text goes with the activity from token to token.

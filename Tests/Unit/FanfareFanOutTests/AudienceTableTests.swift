@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -14,14 +15,14 @@ import Testing
         return audience
     }
 
-    private func join(_ slot: UInt32, _ audience: Audience, _ positions: inout [UInt32]) {
+    private func join(_ slot: UInt32, _ audience: Audience, _ positions: inout GrowingColumn<UInt32>) {
         audience.countJoiner(having: nil)
         audience.join(ActivitySlot(slot), isVisited: false, missesAlert: false, positions: &positions)
     }
 
     /// Inserts an audience of these slots, and notes its size with each.
     private func insert(
-        _ slots: Range<UInt32>, into table: inout AudienceTable, _ positions: inout [UInt32]
+        _ slots: Range<UInt32>, into table: inout AudienceTable, _ positions: inout GrowingColumn<UInt32>
     ) -> AudienceIndex {
         let audience = audience()
         let index = table.insert(audience)
@@ -34,7 +35,8 @@ import Testing
 
     /// Removes members until that many are left, and notes each loss.
     private func removeMembers(
-        of index: AudienceIndex, downTo count: Int, in table: inout AudienceTable, _ positions: inout [UInt32]
+        of index: AudienceIndex, downTo count: Int, in table: inout AudienceTable,
+        _ positions: inout GrowingColumn<UInt32>
     ) {
         let audience = table[index]
         while audience.order.count > count {
@@ -59,7 +61,7 @@ import Testing
         var table = AudienceTable(LineupRules())
         #expect(table.largestCount == 0)
         let (small, large) = (audience(), audience())
-        var positions: [UInt32] = [0, 0, 0]
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: 3)
         join(0, small, &positions)
         for slot in UInt32(1)...2 { join(slot, large, &positions) }
         for one in [small, large, small] {
@@ -72,7 +74,7 @@ import Testing
     /// The pool keeps the connections that the next goal of the other audience needs.
     @Test func anotherAudienceIsTheLargestOnceTheLargestHasLostHalfOfItsMembers() {
         var table = AudienceTable(LineupRules())
-        var positions = [UInt32](repeating: 0, count: 5000)
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: 5000)
         let large = insert(0..<3000, into: &table, &positions)
         _ = insert(3000..<5000, into: &table, &positions)
         removeMembers(of: large, downTo: 1501, in: &table, &positions)
@@ -87,7 +89,7 @@ import Testing
     /// A comparison reads every audience, and most of them are small.
     @Test func smallAudienceIsTheLargestFromItsNextChangeOn() {
         var table = AudienceTable(LineupRules())
-        var positions = [UInt32](repeating: 0, count: 1500)
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: 1500)
         let large = insert(0..<1000, into: &table, &positions)
         let other = insert(1000..<1500, into: &table, &positions)
         removeMembers(of: large, downTo: 0, in: &table, &positions)
@@ -98,7 +100,7 @@ import Testing
 
     @Test func smallerAudienceThatShrinksLeavesTheLargestAsItIs() {
         var table = AudienceTable(LineupRules())
-        var positions = [UInt32](repeating: 0, count: 5000)
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: 5000)
         _ = insert(0..<3000, into: &table, &positions)
         let other = insert(3000..<5000, into: &table, &positions)
         removeMembers(of: other, downTo: 0, in: &table, &positions)

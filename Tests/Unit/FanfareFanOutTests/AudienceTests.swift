@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import FanfareTestSupport
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
     // MARK: Members
 
     /// Makes slots join, each of which has missed nothing.
-    private func join(_ slots: Range<UInt32>, _ audience: Audience, _ positions: inout [UInt32]) {
+    private func join(_ slots: Range<UInt32>, _ audience: Audience, _ positions: inout GrowingColumn<UInt32>) {
         for slot in slots {
             audience.countJoiner(having: nil)
             audience.join(ActivitySlot(slot), isVisited: true, missesAlert: false, positions: &positions)
@@ -43,7 +44,7 @@ import Testing
 
     @Test func eachMemberAndStartIsOwedANewVersion() {
         let audience = Audience(topics: [0], trackedMax: 4)
-        var positions = [UInt32](repeating: 0, count: 4)
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: 4)
         join(0..<3, audience, &positions)
         audience.addStart(ActivitySlot(3), isLate: false, positions: &positions)
         #expect(audience.owed == 0 && audience.lack == nil && audience.violation() == nil)
@@ -86,7 +87,7 @@ import Testing
 
     @Test func memberThatLeavesTakesItsVersionAndItsPushAlong() {
         let audience = Audience(topics: [0], trackedMax: 4)
-        var positions = [UInt32](repeating: 0, count: 2)
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: 2)
         join(0..<2, audience, &positions)
         audience.publish(AudienceVersion(.test()), alerting: nil, freshness: 0, at: 0)
         audience.noteSent(1)
@@ -100,7 +101,7 @@ import Testing
         let audience = follower()
         audience.publish(AudienceVersion(.test()), alerting: alert("goal"), freshness: 0, at: 0)
         audience.visited(1)
-        var positions = [UInt32](repeating: 0, count: 10)
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: 10)
         audience.countJoiner(having: (version: 5, displayHash: 0))
         audience.join(ActivitySlot(9), isVisited: false, missesAlert: true, positions: &positions)
         #expect(audience.alerts.unreached == 1 && audience.preferredLane == 0)

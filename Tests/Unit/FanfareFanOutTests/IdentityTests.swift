@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import FanfareTestSupport
 import Testing
 
@@ -58,13 +59,13 @@ import Testing
             }
         }
         #expect(ids.prefix(100).allSatisfy { $0.utf8.fnv1a & 63 == 0 })
-        var activities: [Activity] = []
+        var activities = GrowingColumn<Activity>()
         var table = SlotTable()
         for id in ids {
             activities.append(Activity(id: ActivityID(hashing: id)))
             table.insert(ActivitySlot(UInt32(activities.count - 1)), in: activities)
         }
-        let probes = activities.reduce(0) { $0 + table.probes($1.id, in: activities) }
+        let probes = activities.indices.reduce(0) { $0 + table.probes(activities[$1].id, in: activities) }
         #expect(probes < 3 * ids.count, "\(probes) probes for \(ids.count) ids")
     }
 }

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -7,7 +8,7 @@ import Testing
     /// The table agrees with a dictionary after random inserts and removals of ids that are chosen to collide often.
     @Test(arguments: UInt64(1)...20) func slotTableAgreesWithADictionary(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var activities: [Activity] = []
+        var activities = GrowingColumn<Activity>()
         var table = SlotTable()
         var model: [ActivityID: ActivitySlot] = [:]
         for _ in 0..<2000 {
@@ -38,7 +39,7 @@ import Testing
         var random = SplitMix64(seed: 7)
         var table = SlotTable()
         table.reserve(reserved)
-        var activities: [Activity] = []
+        var activities = GrowingColumn<Activity>()
         let count = areAlike ? UInt64(5000) : 200_000
         for number in 0..<count {
             // The inverse of the factor that mixes the bits.
@@ -55,7 +56,8 @@ import Testing
     }
 
     @Test func aReservationLeavesATableWithSlotsAsItIs() {
-        let activities = [Activity(id: ActivityID(7))]
+        var activities = GrowingColumn<Activity>()
+        activities.append(Activity(id: ActivityID(7)))
         var table = SlotTable()
         table.insert(ActivitySlot(0), in: activities)
         table.reserve(1_000_000)
@@ -70,7 +72,8 @@ import Testing
     }
 
     @Test func aSlotThatIsNotFoundByItsIDIsAViolation() {
-        var activities = (0..<UInt64(10)).map { Activity(id: ActivityID($0)) }
+        var activities = GrowingColumn<Activity>()
+        for id in 0..<UInt64(10) { activities.append(Activity(id: ActivityID(id))) }
         var table = SlotTable()
         for slot in UInt32(0)..<10 { table.insert(ActivitySlot(slot), in: activities) }
         #expect(table.violation(in: activities) == nil)

@@ -1,10 +1,11 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
 
 @Suite struct StartLineTests {
-    private var positions = [UInt32](repeating: 0, count: 8)
+    private var positions = GrowingColumn<UInt32>(repeating: 0, count: 8)
     private var line = StartLine()
     private let prompt = ActivitySlot(1)
     private let late = ActivitySlot(2)

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -9,7 +10,7 @@ import Testing
         static let slots = 40
 
         var order = SweepOrder<ActivitySlot>()
-        var positions = [UInt32](repeating: 0, count: Run.slots)
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: Run.slots)
         var unvisited: Set<ActivitySlot> = []
         var visited: Set<ActivitySlot> = []
 

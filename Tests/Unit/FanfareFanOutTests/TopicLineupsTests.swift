@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import FanfareTestSupport
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
     /// A topic and the numbers of its lineups' links, in the table's column.
     private struct Stage {
         let topic = TopicLineups(newest: NewsNumber())
-        var positions = [UInt32](repeating: 0, count: 30)
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: 30)
         var number = NewsNumber()
         var serial = 0
         var forgotten: [String] = []
