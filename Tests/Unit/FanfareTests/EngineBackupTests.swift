@@ -1,5 +1,4 @@
 import Fanfare
-import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 import FanfareTestSupport
