@@ -227,7 +227,8 @@ if development || fuzzing {
         .target(
             name: "FuzzSubjects",
             dependencies: [
-                "FanfareHTTP2", "FanfareAPNs", "FanfareDecisions", "FanfareFeeds", "FanfareLog", "FanfareModel",
+                "Fanfare", "FanfareHTTP2", "FanfareAPNs", "FanfareDecisions", "FanfareFeeds", "FanfareLog",
+                "FanfareModel",
                 "FanfareRules", "CFanfareNghttp2",
             ],
             path: "Tests/Fuzz/Subjects", swiftSettings: language),

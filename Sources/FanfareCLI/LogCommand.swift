@@ -1,10 +1,10 @@
 import FanfareLog
 import FanfareModel
 
-/// `fanfare log`: shows and checks the log of a store, also while a replay writes to it, sets an entry aside, and removes entries that no restart
-/// needs.
+/// `fanfare log`: shows and checks the log of a store and makes a backup of the store, also while a replay writes to it, sets an entry aside, and
+/// removes entries that no restart needs.
 struct LogCommand {
-    private enum Task { case show(from: LogPosition, count: Int), check, skip(LogPosition), trim }
+    private enum Task { case show(from: LogPosition, count: Int), check, backup(to: String), skip(LogPosition), trim }
 
     private let task: Task
     private let folder: String
@@ -28,6 +28,11 @@ struct LogCommand {
         case "check":
             guard from == nil, count == nil else { throw UsageError("check: reads the whole log") }
             task = .check
+        case "backup":
+            guard from == nil, count == nil, operands.count == 3 else {
+                throw UsageError("backup: expected the folder of a store, and a folder that is to be made")
+            }
+            task = .backup(to: operands.removeLast())
         case "trim":
             guard from == nil, count == nil else { throw UsageError("trim: removes all that no restart needs") }
             task = .trim
@@ -38,7 +43,7 @@ struct LogCommand {
             task = .skip(position)
         case let other:
             throw UsageError(
-                "\(other.map { "\($0): " } ?? "")expected show FOLDER, check FOLDER, skip FOLDER POSITION, or trim FOLDER"
+                "\(other.map { "\($0): " } ?? "")expected show FOLDER, check FOLDER, backup FOLDER COPY, skip FOLDER POSITION, or trim FOLDER"
             )
         }
         guard operands.count == 2 else { throw UsageError("expected one folder of a store") }
@@ -50,6 +55,7 @@ struct LogCommand {
             switch task {
             case .show(let from, let count): return try show(open(), from: from, count: count)
             case .check: return try check(open())
+            case .backup(let copy): return try backUp(to: copy)
             case .skip(let position): return try skip(position)
             case .trim: return try trim()
             }
@@ -60,6 +66,16 @@ struct LogCommand {
     }
 
     private func open() throws(LogError) -> LMDBLog { try LMDBLog(folder: folder, isReadOnly: true) }
+
+    private func backUp(to copy: String) throws -> ExitStatus {
+        let backup = try StoreBackup(of: folder, in: copy)
+        let entries =
+            backup.end == 0
+            ? "a log without entries"
+            : "the entries \(Int(clamping: backup.start).grouped) to \(Int(clamping: backup.end).grouped)"
+        try Console.print("copied \(entries)\(backup.hasPeople ? " and the people" : "")\n")
+        return .done
+    }
 
     private func skip(_ position: LogPosition) throws -> ExitStatus {
         let entry = try LMDBLog.skip(position, in: folder)
@@ -124,6 +140,7 @@ struct LogCommand {
 
         usage: fanfare log show FOLDER [--from POSITION] [--count N]
                fanfare log check FOLDER
+               fanfare log backup FOLDER COPY
                fanfare log skip FOLDER POSITION
                fanfare log trim FOLDER
 
@@ -131,17 +148,20 @@ struct LogCommand {
           --from POSITION  begins at this position (1)
           --count N        shows at most N entries
           check            reads every entry, checkpoint, claim and completion and their checksums, and counts the entries by kind
+          backup           copies the store, also a running one, to a new folder COPY, which has tokens: its mode is 700. The
+                           copy has the people, and no claims
           skip             sets an entry aside that is damaged or that the process cannot get past; its topic is paused in its
                            place. Stop the process that uses the store first
           trim             removes all entries before the newest checkpoint, also those that a running process keeps in case
-                           that one is damaged. Stop the process first. `mdb_copy -c` makes a copy without the room
+                           that one is damaged. Stop the process first. `backup` makes a copy without the room
 
-        Exit status: 0 good; 1 something is damaged or missing, an entry cannot be set aside, a log cannot be trimmed, or the
-        store cannot be opened, because it is damaged, missing, of a newer release or in use; 2 usage.
+        Exit status: 0 good; 1 something is damaged or missing, an entry cannot be set aside, a log cannot be trimmed, the
+        backup cannot be made, or the store cannot be opened, because it is damaged, missing, of a newer release or in use; 2 usage.
 
         examples:
           fanfare log check store
           fanfare log show store --from 1000 --count 10
+          fanfare log backup store /var/backups/store-1
           fanfare log skip store 1003
 
         """

@@ -113,6 +113,20 @@ internal import Glibc
         guard unsafe rename(partial, path) == 0 else { throw Failure(call: "rename", code: errno) }
     }
 
+    /// Copies an environment as of one moment into an open file, without its free pages. A process may write to the environment meanwhile; this
+    /// process must not have it open.
+    static func copy(_ folder: String, to file: CInt) throws(Failure) {
+        var created: OpaquePointer?
+        try unsafe check(mdb_env_create(&created), "mdb_env_create")
+        guard let created = unsafe created else { throw Failure(call: "mdb_env_create", code: ENOMEM) }
+        defer { unsafe mdb_env_close(created) }
+        try unsafe check(mdb_env_open(created, folder, UInt32(MDB_NOTLS) | UInt32(MDB_RDONLY), 0o600), "mdb_env_open")
+        var info = unsafe MDB_envinfo()
+        try unsafe check(mdb_env_info(created, &info), "mdb_env_info")
+        try unsafe checkLength(of: folder, info, created)
+        try unsafe check(mdb_env_copyfd2(created, file, UInt32(MDB_CP_COMPACT)), "mdb_env_copyfd2")
+    }
+
     private static func open(
         _ names: [String], newer: Set<String>, in environment: OpaquePointer, isReadOnly: Bool
     ) throws(Failure) -> [MDB_dbi?] {

@@ -60,6 +60,27 @@ extension EngineCore {
         try apps.restore(&reader)
     }
 
+    /// Creates a core that takes and returns the first rows of checkpoints, and decides nothing. For tests.
+    ///
+    /// - Parameter apps: one at least.
+    package convenience init(rowsOf apps: [AppID]) {
+        let links = apps.map { _ in ShardLink(ShardRings(commandsMax: 16, feedbackMax: 16)) {} }
+        self.init(shards: links, perApp: 1, apps: apps, isLive: true)
+        keepAlerts()
+    }
+
+    /// Returns the rows of a checkpoint of this moment before those of the decision core: the core's own, alerts, and calls. For tests.
+    package func firstRows() -> [[UInt8]] {
+        var rows = [beginCheckpoint()]
+        defer { endCheckpoint() }
+        continueCheckpoint(upTo: .kibibytes(32))
+        while true {
+            let next = takeCheckpointRows().filter { $0.first == RecentAlerts.row || $0.first == KnownKeys.row }
+            guard !next.isEmpty else { return rows }
+            rows += next
+        }
+    }
+
     /// Ends the restoring, after the last row.
     package func endRestoring() throws(SerialError) {
         try decisionCore.endRestoring()

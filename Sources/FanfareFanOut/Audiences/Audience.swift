@@ -303,9 +303,9 @@ final class Audience: LaneMember {
         _modify { yield &alerts.claimFront }
     }
 
-    override var hasWork: Bool { hasFreshWork || !revisits.late.isEmpty || target > 0 && !starts.late.isEmpty }
+    override var hasWork: Bool { hasFreshWork || revisits.hasLate || target > 0 && !starts.late.isEmpty }
 
-    private var hasFreshWork: Bool { order.remaining > 0 || !revisits.prompt.isEmpty || hasStarts }
+    private var hasFreshWork: Bool { order.remaining > 0 || revisits.hasPrompt || hasStarts }
 
     /// The lane of the most urgent work: starts, ends and alerts, then priority 10, then priority 5, then activities that have failures.
     override var preferredLane: Int {

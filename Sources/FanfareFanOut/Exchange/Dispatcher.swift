@@ -225,7 +225,7 @@ final class Dispatcher {
             guard audience.lane.parked == nil, audience.hasWork else { return 1 }
         }
         if let slot = audience.nextStart { return starter.sendStart(slot, of: audience, at: moment, into: &batch) }
-        guard audience.revisits.prompt.isEmpty, audience.order.remaining > 0 else {
+        guard !audience.revisits.hasPrompt, audience.order.remaining > 0 else {
             if let slot = sender.nextRevisit(of: audience) {
                 sender.visitOutOfTurn(slot, of: audience, at: moment, into: &batch)
             }

@@ -29,11 +29,11 @@ extension SubscriberFile {
             bytes += " started=".utf8
             startedAt.write(to: &bytes)
         }
-        bytes.append(UInt8(ascii: "\n"))
         guard bytes.count - start <= lineSizeMax.bytes else {
             bytes.removeSubrange(start...)
             return false
         }
+        bytes.append(UInt8(ascii: "\n"))
         return true
     }
 

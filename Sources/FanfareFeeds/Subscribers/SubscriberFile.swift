@@ -24,7 +24,12 @@ package final class SubscriberFile: Sendable {
 
     /// Maximum number of broken lines that are reported one by one; further ones are only counted.
     package static let faultsReportedMax = 10
-    static let lineSizeMax = ByteCount.kibibytes(16)
+    /// Greatest size of a line: the longest lineup with the longest ids, one of which is the favourite as well, the longest token, and other words.
+    static let lineSizeMax =
+        (TopicID.sizeMax + ByteCount.bytes(1)) * (AudienceKey.topicsMax + 1) + Subscription.tokenSizeMax * 2
+        + wordsSizeMax
+    /// Room of a line for blanks, names, preferences, app and date, none of which has a limit of its own.
+    private static let wordsSizeMax = ByteCount.kibibytes(16)
     /// Number of lines between two reports of progress.
     private static let progressLines = 1 << 18
 

@@ -25,7 +25,6 @@ struct SubscriberLine {
     /// Audiences by hash of their word, because many lines repeat the same one. Cleared when full.
     private var audiences: [UInt64: (word: [UInt8], key: AudienceKey)] = [:]
     private static let audiencesMax = 65_536
-    private static let lineupMax = 64
     /// Values of the hexadecimal digits by byte; 255 for other bytes.
     private static let nibbles: [UInt8] = (UInt8.min...UInt8.max).map {
         Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) ?? 255
@@ -72,8 +71,8 @@ struct SubscriberLine {
             else { throw Fault(text: "a topic's id is 1 to \(TopicID.sizeMax) of UTF-8") }
             ids.append(TopicID(name))
         }
-        guard ids.count <= SubscriberLine.lineupMax, Set(ids).count == ids.count else {
-            throw Fault(text: "a lineup has at most \(SubscriberLine.lineupMax) topics, each of them once")
+        guard ids.count <= AudienceKey.topicsMax, Set(ids).count == ids.count else {
+            throw Fault(text: "a lineup has at most \(AudienceKey.topicsMax) topics, each of them once")
         }
         let key = ids.count == 1 ? AudienceKey.topic(ids[0]) : .lineup(ids)
         if audiences.count == SubscriberLine.audiencesMax { audiences.removeAll(keepingCapacity: true) }

@@ -1,4 +1,3 @@
-internal import CFanfareLMDB
 import FanfareModel
 internal import Glibc
 
@@ -84,7 +83,8 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         return names
     }
 
-    private func path(of position: LogPosition) -> String { "\(folder)/\(CheckpointFolder.prefix)\(position)" }
+    /// Path of the file of a checkpoint, which need not exist.
+    func path(of position: LogPosition) -> String { "\(folder)/\(CheckpointFolder.prefix)\(position)" }
 
     // MARK: - Writing
 
@@ -162,36 +162,6 @@ extension CheckpointHead {
         writer.write(rules.text)
         writer.write(rules.decisionVersion)
         return writer.bytes
-    }
-}
-
-/// New file.
-private final class OutputDescriptor {
-    private let path: String
-    private let descriptor: CInt
-
-    /// - Parameter owner: file whose owner is to be able to read this one, if the superuser writes it.
-    init(_ path: String, ownerOf owner: String) throws(LogError) {
-        self.path = path
-        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CheckpointFolder.failure(path, "cannot be written") }
-        if geteuid() == 0 { _ = unsafe fanfare_give_to_owner_of(owner, descriptor) }
-    }
-
-    deinit { close(descriptor) }
-
-    func write(_ bytes: [UInt8]) throws(LogError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let put = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if put < 0, errno == EINTR { continue }
-            guard put > 0 else { throw CheckpointFolder.failure(path, "cannot be written") }
-            rest = rest.dropFirst(put)
-        }
-    }
-
-    func sync() throws(LogError) {
-        guard fdatasync(descriptor) == 0 else { throw CheckpointFolder.failure(path, "cannot be written") }
     }
 }
 

@@ -6,7 +6,8 @@ internal import Glibc
 /// another row at that position, as after a restored backup, is not set aside. A reader takes a harmless entry instead, so a store goes on although
 /// an entry is damaged or ends every process that decides it.
 package struct SkippedEntries {
-    private static let name = "skipped"
+    /// Name of the file.
+    static let name = "skipped"
     /// Far more than operators set aside; a larger file has another purpose.
     private static let sizeMax = ByteCount.kibibytes(64)
 

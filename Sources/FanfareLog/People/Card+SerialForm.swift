@@ -4,7 +4,7 @@ extension Card {
     /// Numbers of the serial forms that this release writes: one of cards, and one of cards with a start's request.
     package static let form: UInt8 = 1
     package static let formWithRequest: UInt8 = 2
-    /// Greatest size of a row, twice that of a subscriber file's line. A lineup of 64 topics with ids of 512 bytes fits.
+    /// Greatest size of a row, more than that of a subscriber file's line. A lineup of 64 topics with ids of 512 bytes fits.
     package static let sizeMax = ByteCount.kibibytes(64)
     /// Greatest number of topics of a lineup.
     package static let topicsMax = 64

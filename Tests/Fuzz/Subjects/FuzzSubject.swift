@@ -10,6 +10,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
     case logEntry = "log-entry"
     case card, claims, checkpoint
     case changedCard = "changed-card"
+    case coreRow = "core-row"
     case completionHead = "completion-head"
     case skippedEntries = "skipped-entries"
     case rules
@@ -32,6 +33,7 @@ package enum FuzzSubject: String, CaseIterable, Sendable {
         case .claims: runClaims(bytes)
         case .checkpoint: runCheckpoint(bytes)
         case .changedCard: runChangedCard(bytes)
+        case .coreRow: runCoreRow(bytes)
         case .completionHead: runCompletionHead(bytes)
         case .skippedEntries: runSkippedEntries(bytes)
         case .rules: runRules(bytes)
@@ -52,6 +54,7 @@ extension FuzzSubject {
         case .claims: runClaims(bytes)
         case .checkpoint: runCheckpoint(bytes)
         case .changedCard: runChangedCard(bytes)
+        case .coreRow: runCoreRow(bytes)
         case .completionHead: runCompletionHead(bytes)
         case .skippedEntries: runSkippedEntries(bytes)
         default: nil

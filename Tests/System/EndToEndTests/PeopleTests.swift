@@ -127,6 +127,28 @@ struct PeopleTests {
         #expect(try lines(folder("out.txt")).count == 99)
     }
 
+    @Test func aBackupOfARunningReplaysStoreHasItsEntriesAndItsPeople() throws {
+        let folder = try Folder()
+        _ = try fill(folder, count: 500)
+        let replay = try Program(
+            .fanfare, ["replay", "-", "--store", folder("store"), "--decisions", "-"], folder: folder, hasInput: true)
+        try replay.write(LiveMatch.kickOff)
+        try replay.write(LiveMatch.goal(1))
+        try replay.waitUntil("the goal") { output, _ in output.count { $0 == "\n" } >= 2 }
+        let backup = ["log", "backup", folder("store"), folder("copy")]
+        let made = try Program.run(.fanfare, backup, folder: folder)
+        #expect(made.status == 0 && made.output.hasPrefix("copied the entries 1 to "), "\(made.output) \(made.errors)")
+        #expect(made.output.hasSuffix(" and the people\n"), "\(made.output)")
+        let again = try Program.run(.fanfare, backup, folder: folder)
+        #expect(again.status == 1 && again.errors.contains("File exists"), "\(again.errors)")
+        try replay.closeInput()
+        let end = try replay.wait()
+        #expect(end.status == 0, "\(end.errors)")
+        let log = try Program.run(.fanfare, ["log", "check", folder("copy")], folder: folder)
+        #expect(log.status == 0 && log.output.hasPrefix("good: "), "\(log.output) \(log.errors)")
+        #expect(try people(["check", folder("copy")], folder).output == "good: 500 cards\n")
+    }
+
     @Test func aReplayLoadsItsPeopleFromTheStore() throws {
         let folder = try Folder()
         let feed = try TestFeed.matchDay.paths(in: folder)

@@ -62,7 +62,7 @@ import Testing
         stage.publish(2, alert: "goal")
         for turn in 1...10_000 { move("card", lineups[turn % 2]) }
         for audience in stage.shard.membership.audiences.rows {
-            #expect(audience.revisits.prompt.count <= 2 * audience.order.count + 65)
+            #expect(audience.revisits.count <= 2 * audience.order.count + 65)
         }
         #expect(stage.shard.violatedInvariant() == nil)
         let pushes = stage.passUntilPush(seconds: 5).pushes

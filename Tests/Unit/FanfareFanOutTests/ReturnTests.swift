@@ -127,7 +127,7 @@ import Testing
             service.unfollow([0])
             service.follow(0)
         }
-        #expect(service.shard.lifecycle.departures.revisits.prompt.count <= 64)
+        #expect(service.shard.lifecycle.departures.revisits.count <= 64)
         service.run()
         #expect(service.shard.isQuiet)
         #expect(service.shard.statistics.activities == 1)

@@ -43,9 +43,9 @@ import Testing
                 queued[slot] = isUrgent && !isLate
             case 3..<6:
                 guard queued.removeValue(forKey: slot) != nil else { continue }
-                let before = revisits.prompt.count
+                let before = revisits.count
                 revisits.abandon(isWanted: { queued[$0] != nil }, isUrgent: { queued[$0] == true })
-                let isCompact = revisits.prompt.count < before
+                let isCompact = revisits.count < before
                 guard !isCompact || revisits.awaitsAlert == queued.values.contains(true) else {
                     Issue.record("seed \(seed), step \(step): members that have left are awaited")
                     return
@@ -62,6 +62,80 @@ import Testing
                 return
             }
         }
+    }
+
+    /// Members are queued, visited, and leave before their visits, as their `queued` flags say; some come back, prompt or with failures, before their
+    /// old entries are met.
+    @Test(arguments: 0..<20 as Range<UInt64>) func everyWantedMemberIsVisitedAndTheEntriesOfOthersAreBounded(
+        seed: UInt64
+    ) {
+        var random = SplitMix64(seed: seed)
+        var revisits = Revisits()
+        var wanted: Set<ActivitySlot> = []
+        let members = 100
+        for step in 0..<4000 {
+            let slot = slot(UInt32.random(in: 0..<UInt32(members), using: &random))
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0..<3:
+                guard wanted.insert(slot).inserted else { continue }
+                revisits.append(slot, isUrgent: false, isLate: random.chance(0.4))
+            case 3..<6:
+                guard wanted.remove(slot) != nil else { continue }
+                revisits.abandon(isWanted: { wanted.contains($0) }, isUrgent: { _ in false })
+            case 6: revisits.drawNext(by: random.next())
+            default:
+                var next = revisits.nextPrompt { _ in false } ?? revisits.nextLate()
+                while let skipped = next, !wanted.contains(skipped) {
+                    next = revisits.nextPrompt { _ in false } ?? revisits.nextLate()
+                }
+                #expect((next == nil) == wanted.isEmpty, "seed \(seed), step \(step)")
+                if let next { wanted.remove(next) }
+            }
+            let violation = revisits.violation { wanted.contains($0) }
+            #expect(violation == nil, "seed \(seed), step \(step)")
+            #expect(wanted.isSubset(of: revisits.slots), "seed \(seed), step \(step)")
+            #expect(revisits.count <= members * 2 + 40, "seed \(seed), step \(step)")
+        }
+    }
+
+    /// The visit to the prompt entry leaves an entry among the late ones.
+    @Test func aMemberThatComesBackWithFailuresHasOneEntryToBeSkippedAndOneWasAbandoned() {
+        var revisits = Revisits()
+        _ = revisits.nextLate()
+        revisits.append(slot(1), isUrgent: false, isLate: false)
+        revisits.abandon(isWanted: { _ in false }, isUrgent: { _ in false })
+        revisits.append(slot(1), isUrgent: false, isLate: true)
+        let visited = revisits.nextPrompt { _ in false }
+        let violation = revisits.violation { _ in false }
+        #expect(visited == slot(1) && revisits.slots == [slot(1)] && violation == nil)
+    }
+
+    @Test func membersAreVisitedInTheOrderInWhichTheyCame() {
+        var revisits = Revisits()
+        let slots = (0..<UInt32(50)).map { slot($0) }
+        for slot in slots { revisits.append(slot, isUrgent: false, isLate: false) }
+        var wanted = slots
+        for slot in slots where slot.rawValue % 3 == 0 {
+            wanted.removeAll { $0 == slot }
+            revisits.abandon(isWanted: { wanted.contains($0) }, isUrgent: { _ in false })
+        }
+        var visited: [ActivitySlot] = []
+        while let next = revisits.nextPrompt(isUrgent: { _ in false }) {
+            if wanted.contains(next) { visited.append(next) }
+        }
+        #expect(visited == wanted && revisits.isEmpty)
+    }
+
+    /// A member that has left and come back has several entries, of which one is enough.
+    @Test(arguments: [false, true]) func entriesThatAreRemovedLeaveOneForEachMember(isLate: Bool) {
+        var revisits = Revisits()
+        for number in 0..<17 {
+            revisits.append(slot(3), isUrgent: false, isLate: isLate && number.isMultiple(of: 2))
+            revisits.abandon(isWanted: { $0 == slot(3) }, isUrgent: { _ in false })
+        }
+        #expect(revisits.count == 1 && revisits.slots == [slot(3)])
+        let violations = [revisits.violation { _ in true }, revisits.violation { _ in false }]
+        #expect(violations[0] == nil && violations[1] != nil, "nobody has abandoned the entry")
     }
 
     /// All leave before anything is served.
@@ -81,7 +155,7 @@ import Testing
         for _ in 0..<20 {
             revisits.abandon(isWanted: { $0.rawValue >= 20 }, isUrgent: { $0.rawValue < 20 })
         }
-        #expect(revisits.prompt.count == 18 && !revisits.awaitsAlert)
+        #expect(revisits.count == 18 && !revisits.awaitsAlert)
     }
 
     @Test func lateMemberIsNeverUrgent() {

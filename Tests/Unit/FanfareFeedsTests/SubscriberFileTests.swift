@@ -130,9 +130,8 @@ import Testing
         #expect(!SubscriberFile.write(subscription, SubscriberNames(), to: &bytes))
         let named = Subscription(audience: .topic(TopicID("a")), activity: "x", subscriber: 1, token: [1])
         #expect(!SubscriberFile.write(named, SubscriberNames(subscriber: "anna b"), to: &bytes))
-        #expect(
-            !SubscriberFile.write(named, SubscriberNames(subscriber: String(repeating: "x", count: 20_000)), to: &bytes)
-        )
+        let long = String(repeating: "x", count: SubscriberFile.lineSizeMax.bytes)
+        #expect(!SubscriberFile.write(named, SubscriberNames(subscriber: long), to: &bytes))
         #expect(bytes == [9])
     }
 
@@ -163,6 +162,31 @@ import Testing
         let (all, file) = try read(Array("\(topic) 01\n\(topic),a 02\n\(topic)m 03\n".utf8))
         #expect(all.map(\.audience) == [.topic(TopicID(topic)), .lineup([TopicID(topic), TopicID("a")])])
         #expect(file.brokenLines == 1)
+    }
+
+    /// A lineup of as many topics as there may be, with ids, a favourite and a token of the greatest size; a name fills the rest of the line.
+    @Test func theLongestLineIsReadAndWrittenAndOneMoreByteIsTooMuch() throws {
+        let topics = (0..<AudienceKey.topicsMax).map { number in
+            let name = "match/\(number)/"
+            return name + String(repeating: "m", count: TopicID.sizeMax.bytes - name.utf8.count)
+        }
+        let token = [UInt8](repeating: 7, count: Subscription.tokenSizeMax.bytes)
+        let hex = String(repeating: "07", count: token.count)
+        let start = "\(topics.joined(separator: ",")) \(hex) subscriber="
+        let end = " favourite=\(topics[63])"
+        let name = String(repeating: "a", count: SubscriberFile.lineSizeMax.bytes - start.utf8.count - end.utf8.count)
+        let told = Told()
+        let (all, file) = try read(Array("\(start)\(name)\(end)\n\(start)\(name)a\(end)\n".utf8), told)
+        #expect(file.brokenLines == 1 && all.map(\.token) == [token])
+        let lines = told.lines.withLock(\.self)
+        #expect(lines == ["\(file.path):2: longer than \(SubscriberFile.lineSizeMax)"])
+        let subscription = try #require(all.first)
+        #expect(subscription.audience == .lineup(topics.map { TopicID($0) }, favourite: TopicID(topics[63])))
+        var bytes: [UInt8] = []
+        let isWritten = SubscriberFile.write(subscription, SubscriberNames(subscriber: name), to: &bytes)
+        #expect(isWritten && bytes.count == SubscriberFile.lineSizeMax.bytes + 1)
+        let isLongerWritten = SubscriberFile.write(subscription, SubscriberNames(subscriber: name + "a"), to: &bytes)
+        #expect(!isLongerWritten && bytes.count == SubscriberFile.lineSizeMax.bytes + 1)
     }
 
     @Test func subscriberLinesThatAreNoTextAreBroken() throws {

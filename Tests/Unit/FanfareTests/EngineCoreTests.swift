@@ -46,14 +46,6 @@ import Testing
         #expect(written == Self.ownRow)
     }
 
-    /// Returns the first rows of a checkpoint: the core's own, alerts, and calls.
-    private static func firstRows(of core: EngineCore) -> [[UInt8]] {
-        let own = core.beginCheckpoint()
-        defer { core.endCheckpoint() }
-        core.continueCheckpoint(upTo: .kibibytes(32))
-        return [own] + core.takeCheckpointRows().filter { $0.first.map { $0 > 64 } ?? false }
-    }
-
     /// Rows of another process may have any bytes: the core refuses them, or writes rows from which another core goes on alike.
     @Test(arguments: [UInt64(1), 2, 3]) func aStrangeRowOfTheCoreIsRefusedOrWrittenAgain(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -69,15 +61,13 @@ import Testing
                 row[Int.random(in: 1..<row.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
             row.removeLast(random.chance(0.2) ? Int.random(in: 1..<row.count, using: &random) : 0)
-            let core = Self.core()
-            core.keepAlerts()
+            let core = EngineCore(rowsOf: Self.apps)
             do throws(SerialError) { try core.restore(row) } catch { continue }
             taken += 1
-            let written = Self.firstRows(of: core)
-            let again = Self.core()
-            again.keepAlerts()
+            let written = core.firstRows()
+            let again = EngineCore(rowsOf: Self.apps)
             for row in written { try again.restore(row) }
-            #expect(Self.firstRows(of: again) == written, "seed \(seed), round \(round)")
+            #expect(again.firstRows() == written, "seed \(seed), round \(round)")
         }
         #expect(taken > 150, "\(taken) rows are too few to say anything")
     }

@@ -1,0 +1,89 @@
+import FanfareModel
+import FanfareTestSupport
+import Foundation
+import Testing
+
+@testable import FanfareLog
+
+@Suite struct StoreBackupTests {
+    private static let entries = (1...4 as ClosedRange<Int64>).map { LogEntry(now: FeedTime(milliseconds: $0), .tick) }
+
+    private static let card = Card(
+        subscriber: "anna", activity: "card", token: [1, 2], audience: .topic(TopicID("match/1")),
+        startedAt: FeedTime(seconds: 1_790_000_000))
+
+    /// Makes a store of four entries, with a checkpoint of the second one, an entry that is set aside, and a card.
+    private func fill(_ folder: TemporaryFolder) throws {
+        do {
+            let log = try LMDBLog(folder: folder.path)
+            try log.append(Self.entries)
+            let checksum = try #require(try log.checksum(at: 2))
+            try log.checkpoints.begin(
+                CheckpointHead(
+                    position: 2, now: Self.entries[1].now, checksum: checksum,
+                    rules: LogRules(text: "rules", decisionVersion: 1)))
+            try log.checkpoints.append([[1, 2, 3]])
+            _ = try log.checkpoints.finish()
+            try LMDBPeopleStore(store: folder.path).apply([.insert(Self.card)])
+        }
+        _ = try LMDBLog.skip(3, in: folder.path)
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test func aBackupHasTheLogItsCheckpointsAndThePeopleAndIsItsOwnersAlone() throws {
+        let (store, copy) = (TemporaryFolder(), TemporaryFolder())
+        try fill(store)
+        let backup = try StoreBackup(of: store.path, in: copy.path)
+        #expect(backup.start == 1 && backup.end == 4 && backup.hasPeople)
+        for folder in ["", "/people"] { #expect(try mode(copy.path + folder) == 0o700) }
+        for file in ["/data.mdb", "/checkpoint-2", "/skipped", "/people/data.mdb"] {
+            #expect(try mode(copy.path + file) == 0o600, "\(file)")
+        }
+        let log = try LMDBLog(folder: copy.path)
+        var positions: [LogPosition] = []
+        try log.read(from: 1) { (position, entry) throws(LogError) in
+            positions.append(position)
+            #expect((entry.skippedAt != nil) == (position == 3))
+            return true
+        }
+        let checkpoint = try log.newestCheckpoint { Issue.record("\($0)") }.head
+        #expect(positions == [1, 2, 3, 4] && checkpoint?.position == 2)
+        var cards: [Card] = []
+        try LMDBPeopleStore(store: copy.path).read { (_, card) throws(LogError) in
+            if case .success(let card) = card { cards.append(card) }
+            return true
+        }
+        #expect(cards == [Self.card])
+    }
+
+    @Test func aBackupReplacesNothing() throws {
+        let (store, copy) = (TemporaryFolder(), try TemporaryFolder.made())
+        try fill(store)
+        let error = #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
+        #expect(error?.description == "\(copy.path): cannot be made: File exists")
+        #expect(copy.names == [])
+    }
+
+    @Test func aFolderWithoutALogGetsNoBackup() throws {
+        let (store, copy) = (try TemporaryFolder.made(), TemporaryFolder())
+        #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
+        #expect(!FileManager.default.fileExists(atPath: copy.path))
+    }
+
+    /// The process that writes may replace both checkpoints while they are copied, and trim its log behind the new ones.
+    @Test func aBackupWithoutTheCheckpointThatItsLogNeedsIsRefused() throws {
+        let (store, copy) = (TemporaryFolder(), TemporaryFolder())
+        do {
+            let log = try LMDBLog(folder: store.path)
+            try log.append(Self.entries)
+            log.trim(through: 2)
+            try log.append([LogEntry(now: FeedTime(milliseconds: 5), .tick)])
+            #expect(log.start == 3)
+        }
+        let error = #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
+        #expect(error?.description.contains("make another backup; \(copy.path) is not whole: remove it") == true)
+    }
+}
