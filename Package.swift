@@ -120,6 +120,10 @@ var targets: [Target] = [
     .target(
         name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
         swiftSettings: language),
+    // An engine in one thread that dies again and again, on a disk that keeps what was synced.
+    .target(
+        name: "CrashSimulation", dependencies: stages("Fanfare", "FanfareRules", "FanfareLog", "FanfareTestSupport"),
+        path: "Tests/System/CrashSimulation", swiftSettings: language),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
         swiftSettings: swiftOfTests),
@@ -149,7 +153,8 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareTests",
         dependencies: stages(
-            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport"),
+            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport",
+            "CrashSimulation"),
         path: "Tests/Unit/FanfareTests",
         exclude: ["GoldenStores"], swiftSettings: swiftOfTests),
     .testTarget(

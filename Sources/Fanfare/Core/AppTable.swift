@@ -14,7 +14,7 @@ package struct AppTable {
         orders = Array(repeating: AppOrders(), count: count)
     }
 
-    package var indices: Range<Int> { orders.indices }
+    var indices: Range<Int> { orders.indices }
     func id(of app: Int) -> AppID? { ids.isEmpty ? nil : ids[app] }
 
     /// Returns whether an operator has muted or paused the app.

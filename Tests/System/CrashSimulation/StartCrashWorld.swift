@@ -1,9 +1,8 @@
+import Fanfare
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareTestSupport
-
-@testable import Fanfare
 
 /// An engine in one thread that dies again and again while cards are to be started, and whose store keeps what was synced. No start leaves twice
 /// in all its lives; each one that was acknowledged leaves, or a later life says that it may have.
@@ -197,7 +196,7 @@ final class StartCrashWorld {
         }
     }
 
-    private func judge(_ push: EngineWorld.Network.Flight) {
+    private func judge(_ push: WorldNetwork.Flight) {
         guard push.event == .start else { return }
         guard let card = cards.first(where: { $0.tokens.contains(push.token) }) else {
             return complain("a start for nobody")

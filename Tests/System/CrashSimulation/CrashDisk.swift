@@ -1,8 +1,7 @@
+import Fanfare
 import FanfareLog
 import FanfareModel
 import FanfareTestSupport
-
-@testable import Fanfare
 
 /// A store in memory, of which a crash leaves what was synced: entries, people, and claims with completions and stamp ceilings, each apart.
 ///
@@ -86,4 +85,9 @@ final class CrashDisk: CheckpointSink {
     func append(_ rows: [[UInt8]]) { log.memoryCheckpoints.append(rows) }
     func abandon() { log.memoryCheckpoints.abandon() }
     func finish() { isFinishing = true }
+}
+
+extension MemoryLog {
+    /// Its checkpoints, which are in memory.
+    var memoryCheckpoints: MemoryCheckpoints { checkpoints as! MemoryCheckpoints }  // as `MemoryLog` makes them
 }

@@ -1,11 +1,10 @@
+import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareRules
 import FanfareTestSupport
-
-@testable import Fanfare
 
 /// An engine in one thread that dies again and again, at any step, and whose store keeps what was synced. It judges the pushes of its
 /// whole life: no alert leaves twice for a phone, after the last restart everybody has the newest one whom no claim names, each phone shows
@@ -244,7 +243,7 @@ final class CrashWorld {
         stalls.end()
         hasLeftUnclaimed = false
         isStalling = hasStalls && random.chance(0.5)
-        build.claimPatience = isStalling ? .seconds(2) : EngineWorld.Node.endlessPatience
+        build.claimPatience = isStalling ? .seconds(2) : WorldNode.endlessPatience
         let shards = Int.random(in: 1...2, using: &random)
         upgrade()
         let life = try CrashLife(
@@ -394,7 +393,7 @@ final class CrashWorld {
                 .move(phone.id, topic), .command(.move(phone.id, topic), subscriber: phone.subscriber, app: 0), nil))
     }
 
-    private func answer(_ node: EngineWorld.Node, _ outcome: DeliveryOutcome) {
+    private func answer(_ node: WorldNode, _ outcome: DeliveryOutcome) {
         guard let push = node.network.flights.first else { return }
         let isSick = byToken[push.token].map { phones[$0].isSick } ?? false
         node.answer(0, isSick ? .serviceError : outcome)

@@ -1,10 +1,9 @@
+import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareTestSupport
-
-@testable import Fanfare
 
 /// An engine in one thread that dies again and again while topics end and begin again under their ids, and whose store keeps what was synced. After
 /// each calm, whoever follows a topic shows what it does, no end is lost, and nothing follows an end that was accepted.
@@ -135,7 +134,7 @@ final class EndCrashWorld {
         }
     }
 
-    private func judge(_ push: EngineWorld.Network.Flight) {
+    private func judge(_ push: WorldNetwork.Flight) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
         tell("\(push.event) to phone \(index): \(String(decoding: push.state, as: UTF8.self))")
         if phones[index].endedIn == lives, !phones[index].hasFollowedAgain {
@@ -143,14 +142,14 @@ final class EndCrashWorld {
         }
     }
 
-    private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+    private func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {
         guard let index = byToken[push.token] else { return }
         tell("phone \(index): \(outcome)")
         if outcome == .accepted || outcome == .uncertain && random.chance(0.5) { show(push) }
         if outcome == .accepted, push.event == .end { phones[index].endedIn = lives }
     }
 
-    private func show(_ push: EngineWorld.Network.Flight) {
+    private func show(_ push: WorldNetwork.Flight) {
         guard let index = byToken[push.token], !phones[index].isEnded else { return }
         phones[index].state = push.state
         guard push.event == .end else { return }
@@ -176,7 +175,7 @@ final class EndCrashWorld {
         }
     }
 
-    private func answer(_ node: EngineWorld.Node, _ outcome: DeliveryOutcome) {
+    private func answer(_ node: WorldNode, _ outcome: DeliveryOutcome) {
         guard let push = node.network.flights.first else { return }
         let isSick = byToken[push.token].map { phones[$0].isSick } ?? false
         node.answer(0, isSick ? .serviceError : outcome)

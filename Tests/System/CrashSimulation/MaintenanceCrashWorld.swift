@@ -1,9 +1,8 @@
+import Fanfare
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareTestSupport
-
-@testable import Fanfare
 
 /// An engine of two apps in one thread that dies again and again. Between two of its lives hours pass, an operator works on the store, and the apps
 /// come in another order, or one of them is left out. Each card gets the pushes of its app alone, no acknowledged card is lost and none is kept
@@ -245,7 +244,7 @@ final class MaintenanceCrashWorld {
 
     // MARK: A life
 
-    private func judge(_ push: EngineWorld.Network.Flight, of app: AppID) {
+    private func judge(_ push: WorldNetwork.Flight, of app: AppID) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
         tell("\(push.event) to phone \(index) of \(app): \(String(decoding: push.state, as: UTF8.self))")
         let expected = phones[index].app ?? build.apps[0]
@@ -269,11 +268,11 @@ final class MaintenanceCrashWorld {
         }
     }
 
-    private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+    private func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {
         if outcome == .accepted || outcome == .uncertain && random.chance(0.5) { show(push) }
     }
 
-    private func show(_ push: EngineWorld.Network.Flight) {
+    private func show(_ push: WorldNetwork.Flight) {
         if let index = byToken[push.token], push.event == .update { phones[index].state = push.state }
     }
 
@@ -395,7 +394,7 @@ final class MaintenanceCrashWorld {
     }
 
     /// Number of audiences that are objects.
-    private var awake: Int { life?.nodes.reduce(0) { $0 + $1.turn.awakeAudiences } ?? 0 }
+    private var awake: Int { life?.nodes.reduce(0) { $0 + $1.turn.shard.membership.awakeAudiences } ?? 0 }
 
     /// Lets ten hours pass in which nothing happens, so that no audience wakes for longer than it takes to send an end. In the morning all cards are
     /// over, and neither the shards nor the store has them.
@@ -407,7 +406,7 @@ final class MaintenanceCrashWorld {
         }
         calm()
         var quietest = awake
-        counted.resting += life.nodes.reduce(0) { $0 + $1.turn.restingFollowers }
+        counted.resting += life.nodes.reduce(0) { $0 + $1.turn.shard.membership.restingFollowers }
         var restless = 0
         for _ in 0..<300 where violation == nil {
             clock.pass(.seconds(120))
