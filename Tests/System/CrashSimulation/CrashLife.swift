@@ -25,6 +25,8 @@ final class CrashLife: EngineCoreDelegate {
     private let unread: [LoadingQueue]
     private let queues: [LoadingQueue]
     private var hasRead: [Bool]
+    /// Is `true` once the engine was stopped, and its core has said all.
+    private(set) var isOver = false
     /// Is `true` if claims name each start of earlier lives that has left.
     let knowsStarts: Bool
     /// Is called with the card of each start that the life gives up.
@@ -185,7 +187,10 @@ final class CrashLife: EngineCoreDelegate {
 
     /// Ends the life as a stop does that has time, with what waits for its interval.
     func stop(at now: MonotonicTime) { inbox.stop(by: now + .seconds(600)) }
-    func finish() { checkpointer.finish { false } }
+    func finish() {
+        isOver = true
+        checkpointer.finish { false }
+    }
     var hasFinished: Bool { turn.hasFinished }
 
     func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {

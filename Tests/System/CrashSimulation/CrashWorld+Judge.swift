@@ -76,6 +76,7 @@ extension CrashWorld {
             card.audience.topics.count == 1
         else { return }
         met.superfluous += 1
+        counts.superfluous += 1
         guard let diedAt, !phones[index].isSick else { return }
         if let joined = card.joinedAt, joined >= diedAt { return }
         complain("phone \(index) gets what it has had before")
