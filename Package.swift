@@ -260,6 +260,7 @@ if development {
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
         .executable(name: "fanfare-load", targets: ["fanfare-load"]),
         .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
+        .executable(name: "fanfare-crash-sim", targets: ["fanfare-crash-sim"]),
         .executable(name: "fanfare-model", targets: ["fanfare-model"]),
         .executable(name: "fanfare-season", targets: ["fanfare-season"]),
         .executable(name: "fanfare-crash", targets: ["fanfare-crash"]),
@@ -347,6 +348,9 @@ if development {
             path: "Tests/Unit/LaboratoryReportTests", exclude: ["hdr_check.py"], swiftSettings: swiftOfTests),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: language),
+        .executableTarget(
+            name: "fanfare-crash-sim", dependencies: ["CrashSimulation"], path: "Load/fanfare-crash-sim",
+            swiftSettings: language),
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
             name: "fanfare-season", dependencies: stages("FanfareLineup", "CountAllocations", "FanfareTestSupport"),

@@ -5,9 +5,9 @@ import FanfareTestSupport
 
 /// A store in memory, of which a crash leaves what was synced: entries, people, and claims with completions and stamp ceilings, each apart.
 ///
-/// Each batch of the real store is one transaction of LMDB, which is durable as a whole or not at all (`LMDBEnvironment.write`); only entries of more
-/// than 16 MB are several, of which a crash may leave the first ones. So a torn write is the beginning of the last batch of entries, or all of it, which
-/// is durable although the engine has not heard so. `fanfare-power-loss` loses power inside transactions.
+/// Each batch of the real store is one transaction of LMDB, which is durable as a whole or not at all (`LMDBEnvironment.write`); only entries
+/// of more than 16 MB are several, of which a crash may leave the first ones. So a torn write is the beginning of the last batch of entries,
+/// durable although the engine has not heard so; an unheard write is all of it. `fanfare-power-loss` loses power inside transactions.
 final class CrashDisk: CheckpointSink {
     /// Draws what a crash leaves of the last batch of entries; `nil` if it leaves nothing.
     private var tearing: SplitMix64?

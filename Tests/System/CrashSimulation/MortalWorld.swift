@@ -4,8 +4,8 @@ import FanfareLog
 import FanfareModel
 import FanfareTestSupport
 
-/// What worlds have in common whose engine dies again and again: the clock, the disk, the present life, and the first violation. A subclass draws what
-/// happens, and judges it.
+/// What worlds have in common whose engine dies again and again: the clock, the disk, the present life, and the first violation. A subclass
+/// draws what happens, and judges it.
 class MortalWorld {
     var random: SplitMix64
     let clock = ManualClock()
