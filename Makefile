@@ -49,12 +49,15 @@ faults: setup ## Each kind of trouble, and APNs away for ten minutes, to 200,000
 fuzz: setup ## libFuzzer on all that takes bytes from strangers (FUZZ_SECONDS=30 for each)
 	@scripts/fuzz
 
-soak: setup ## All planted faults, a thousand crashes, power lost at each write, thirty days with a store, new worlds of an engine, feeds to the reference model, simulated worlds for SOAK_MINUTES (60); a violation names its seed
+soak: setup ## All planted faults, a thousand crashes, power lost at each write, thirty days with a store, new worlds of an engine, ten million steps of engines that die, feeds to the reference model, simulated worlds for SOAK_MINUTES (60); a violation names its seed
 	scripts/mutants
 	FANFARE_ENGINE_WORLDS=$$((SOAK_MINUTES * 50)) FANFARE_ENGINE_SEED=$$(date +%s)000000 \
 		scripts/swift-test "engines' worlds" --filter EngineWorldTests
 	FANFARE_CRASH_WORLDS=$$((SOAK_MINUTES * 200)) FANFARE_CRASH_SEED=$$(date +%s)000000 \
 		scripts/swift-test "engines that are killed" --filter UnfinishedAlertTests
+	swift build -c release --product fanfare-crash-sim
+	SWIFT_DETERMINISTIC_HASHING=1 "$$(swift build -c release --show-bin-path)/fanfare-crash-sim" \
+		--seed $$(date +%s)000000 --seeds 1000000 --steps 10000000
 	swift build -c release --product fanfare
 	swift build -c release --product fanfare-crash
 	"$$(swift build -c release --show-bin-path)/fanfare-crash" rounds --rounds 1000 --seed $$(date +%s) --least 100

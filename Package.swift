@@ -120,6 +120,10 @@ var targets: [Target] = [
     .target(
         name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
         swiftSettings: language),
+    // An engine in one thread that dies again and again, on a disk that keeps what was synced.
+    .target(
+        name: "CrashSimulation", dependencies: stages("Fanfare", "FanfareRules", "FanfareLog", "FanfareTestSupport"),
+        path: "Tests/System/CrashSimulation", swiftSettings: language),
     .testTarget(
         name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
         swiftSettings: swiftOfTests),
@@ -149,7 +153,8 @@ var targets: [Target] = [
     .testTarget(
         name: "FanfareTests",
         dependencies: stages(
-            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport"),
+            "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport",
+            "CrashSimulation"),
         path: "Tests/Unit/FanfareTests",
         exclude: ["GoldenStores"], swiftSettings: swiftOfTests),
     .testTarget(
@@ -256,6 +261,7 @@ if development {
         .executable(name: "delivery-judge", targets: ["delivery-judge"]),
         .executable(name: "fanfare-load", targets: ["fanfare-load"]),
         .executable(name: "fanfare-sim", targets: ["fanfare-sim"]),
+        .executable(name: "fanfare-crash-sim", targets: ["fanfare-crash-sim"]),
         .executable(name: "fanfare-model", targets: ["fanfare-model"]),
         .executable(name: "fanfare-season", targets: ["fanfare-season"]),
         .executable(name: "fanfare-crash", targets: ["fanfare-crash"]),
@@ -343,6 +349,9 @@ if development {
             path: "Tests/Unit/LaboratoryReportTests", exclude: ["hdr_check.py"], swiftSettings: swiftOfTests),
         .executableTarget(
             name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: language),
+        .executableTarget(
+            name: "fanfare-crash-sim", dependencies: ["CrashSimulation"], path: "Load/fanfare-crash-sim",
+            swiftSettings: language),
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
             name: "fanfare-season",

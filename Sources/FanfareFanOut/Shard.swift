@@ -12,7 +12,7 @@ package import FanfareQueues
 package final class Shard: DeliverySource {
     // The list begins with the lowest layer: a part knows only parts that stand above it here.
     let reporter: FeedbackReporter
-    let membership: Membership
+    package let membership: Membership
     let lineupPublisher: LineupPublisher
     let publisher: TopicPublisher
     let missedAlerts: MissedAlerts

@@ -81,10 +81,15 @@ let package = Package(
             name: "FanfareTestSupport", dependencies: ["FanfareModel", "FanfareQueues", "FanfareFanOut"],
             path: "Tests/Support/FanfareTestSupport",
             swiftSettings: swiftOfTests),
+        .target(
+            name: "CrashSimulation",
+            dependencies: stages("Fanfare", "FanfareRules", "FanfareLog", "FanfareTestSupport"),
+            path: "Tests/System/CrashSimulation", swiftSettings: swift),
         .testTarget(
             name: "FanfareTests",
             dependencies: stages(
-                "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport"),
+                "Fanfare", "FanfareFeeds", "FanfareRules", "FanfareLog", "FanfareLoop", "FanfareTestSupport",
+                "CrashSimulation"),
             path: "Tests/Unit/FanfareTests",
             swiftSettings: swiftOfTests),
         .systemLibrary(name: "CFanfareLMDB", pkgConfig: "lmdb"),

@@ -3,8 +3,8 @@ import FanfareModel
 
 /// Operators' orders for the people of one app, by its bundle id and environment. Decisions are the same for all apps, so these orders apply
 /// between the decisions and the app's shards, with the same meaning as for a topic. Confined to the core's thread.
-struct AppOrders {
-    private(set) var isMuted = false
+package struct AppOrders {
+    package private(set) var isMuted = false
     private(set) var isPaused = false
     /// Newest version of each topic that was held back while paused.
     private var withheld: [TopicID: Publication] = [:]

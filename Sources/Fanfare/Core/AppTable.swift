@@ -2,10 +2,10 @@ import FanfareFanOut
 import FanfareModel
 
 /// Apps in the order of their shards, with operators' orders for each, and for apps that an earlier or a later engine on the same store has.
-struct AppTable {
+package struct AppTable {
     /// Empty if nothing is sent to APNs: one app without an id has all shards then.
     let ids: [AppID]
-    private(set) var orders: [AppOrders]
+    package private(set) var orders: [AppOrders]
     private var absent = AbsentApps()
 
     /// - Parameter count: number of apps that have shards.

@@ -44,7 +44,7 @@ extension EngineCore {
     ///   - logged: the same rules for the log.
     ///   - horizon: bounds on the alerts that go on to activities without a claim; `nil`: none goes on.
     /// - Returns: the alerts that go on.
-    func recall(
+    package func recall(
         _ log: any Log, under rules: Rules, _ logged: LogRules, within horizon: AlertHorizon?,
         report: @escaping (String) -> Void
     ) throws(LogError) -> [RecentAlert] {
@@ -93,7 +93,7 @@ package struct CoreRecall: RecallTarget {
 
 extension LogRules {
     /// - Parameter program: version of the program's own decisions.
-    init(_ rules: Rules, program: UInt32 = 0) { self.init(text: rules.toml, program: program) }
+    package init(_ rules: Rules, program: UInt32 = 0) { self.init(text: rules.toml, program: program) }
 
     /// - Parameters:
     ///   - text: rules file.

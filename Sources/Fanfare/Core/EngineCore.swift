@@ -1,6 +1,6 @@
 package import FanfareDecisions
 package import FanfareFanOut
-import FanfareLog
+package import FanfareLog
 package import FanfareLoop
 package import FanfareModel
 
@@ -14,7 +14,7 @@ package final class EngineCore {
     @safe @exclusivity(unchecked) var decisionCore: DecisionCore
     @safe @exclusivity(unchecked) private var decisions: [Decision] = []
     @safe @exclusivity(unchecked) private var feedWatch: FeedWatch
-    @safe @exclusivity(unchecked) var apps: AppTable
+    @safe @exclusivity(unchecked) package internal(set) var apps: AppTable
     /// Calls with idempotency keys.
     @safe @exclusivity(unchecked) var keys = KnownKeys()
     private let shards: ShardLinks
@@ -35,7 +35,7 @@ package final class EngineCore {
     ///   - apps: apps in the order of their shards; empty if nothing is sent to APNs.
     ///   - isLive: `true` if log time follows the wall clock; `false` if it is that of a recorded feed.
     ///   - join: waits until the stopping shards have ended, and hands over their remaining feedback.
-    init(
+    package init(
         rules: Rules = .builtIn, shards links: [ShardLink], perApp: Int, apps: [AppID] = [], isLive: Bool,
         join: @escaping ((ShardFeedback, _ shard: Int) -> Void) -> Void = { _ in }
     ) {
@@ -100,7 +100,7 @@ package final class EngineCore {
     package var topics: some RandomAccessCollection<TopicView> { decisionCore.topics }
 
     /// Returns a topic's state; `nil` if the topic is not remembered.
-    func state(of topic: TopicID) -> TopicState? { decisionCore.topic(topic).map(TopicState.init) }
+    package func state(of topic: TopicID) -> TopicState? { decisionCore.topic(topic).map(TopicState.init) }
 
     /// Is `true` while the way to a shard is full: the next event waits until `coreDidRelieve`. One app's shards hold back those of other
     /// apps only if they are far behind.
@@ -149,20 +149,20 @@ package final class EngineCore {
     package func beginRecall() { recalling = RecalledRules() }
 
     /// Keeps alerts for a checkpoint, and for activities that they have not reached by the end of a recall. Called before anything is decided.
-    func keepAlerts() { recentAlerts = RecentAlerts() }
+    package func keepAlerts() { recentAlerts = RecentAlerts() }
 
     /// Keeps completions. Called before a recall.
     ///
     /// - Parameter earlier: completions of earlier processes.
-    func keepCompletions(_ earlier: EarlierCompletions) { completions.keep(earlier) }
+    package func keepCompletions(_ earlier: EarlierCompletions) { completions.keep(earlier) }
 
     /// Removes and returns the completions of earlier processes.
     ///
     /// - Returns: `nil` if they are void.
-    func takeEarlierCompletions() -> EarlierCompletions? { completions.takeEarlier() }
+    package func takeEarlierCompletions() -> EarlierCompletions? { completions.takeEarlier() }
 
     /// Removes and returns the places of stored completions of other states than the topics' at the end of the recall.
-    func takeOutdatedCompletions() -> [CompletionKey] { completions.takeOutdated() }
+    package func takeOutdatedCompletions() -> [CompletionKey] { completions.takeOutdated() }
 
     /// Ends a recall. The shards get each remembered topic's state, and no alert.
     package func endRecall() { _ = endRecall(within: nil) }
@@ -323,13 +323,13 @@ package final class EngineCore {
     // MARK: Shards
 
     /// Notifies a shard that its claims up to the ticket are durable.
-    func confirmClaims(_ ticket: UInt64, shard: Int) { shards[shard].send(.claimed(ticket)) }
+    package func confirmClaims(_ ticket: UInt64, shard: Int) { shards[shard].send(.claimed(ticket)) }
 
     /// Asks a shard whether an activity is still over; `coreDidCheckRemoval` follows.
     func checkRemoval(_ id: UInt64, token: UInt64, shard: Int) { shards[shard].send(.checkRemoval(id, token: token)) }
 
     /// Makes the shards take the commands sent to them. The driver of a core calls it before it waits; a loop does that by itself.
-    func turnIsOver() {
+    package func turnIsOver() {
         sendJoinTimes()
         shards.ring()
     }
@@ -389,7 +389,7 @@ package final class EngineCore {
     var settlesWaiting: Int { questions.settles.count }
 
     /// Takes the shards' feedback and sends commands that waited for room. Called whenever a shard wakes the core.
-    func takeFeedback() {
+    package func takeFeedback() {
         for index in shards.indices {
             shards[index].drainFeedback { take($0, from: index) }
             let wasCongested = shards[index].isCongested

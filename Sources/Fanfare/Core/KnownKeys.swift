@@ -4,9 +4,9 @@ import FanfareModel
 /// Calls of the last 24 hours that had an idempotency key, by log time, oldest first.
 ///
 /// Calls are kept in chunks: a checkpoint takes the chunks of a moment without copying the calls, and writes one after the other.
-struct KnownKeys {
+package struct KnownKeys {
     /// Call that was taken.
-    struct Call: Sendable, Equatable {
+    package struct Call: Sendable, Equatable {
         let key: CallKey
         /// Log time at which the call was taken.
         let at: FeedTime

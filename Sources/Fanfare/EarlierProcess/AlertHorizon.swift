@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Bounds on the alerts of an earlier process that go on to activities that they have not reached.
-struct AlertHorizon {
+package struct AlertHorizon {
     /// Log time since when all alerts have left with claims.
     let since: FeedTime
     /// Log time of the last entry.

@@ -2,7 +2,7 @@ import FanfareLog
 import FanfareModel
 
 /// Versions that people have from earlier processes, as the store records them.
-struct EarlierCompletions: Sendable {
+package struct EarlierCompletions: Sendable {
     private struct Key: Hashable {
         let topic: TopicID
         let app: AppID?

@@ -1,15 +1,15 @@
-import FanfareLog
-import FanfareModel
+package import FanfareLog
+package import FanfareModel
 
 /// A store's knowledge of the process before this one, for loaded cards.
 package struct EarlierProcess: Sendable {
     private let claimed: ClaimedActivities
     /// Versions of topics that people have.
-    let completions: EarlierCompletions
+    package let completions: EarlierCompletions
     /// Is `true` if the store has void completions.
-    let hasVoidCompletions: Bool
+    package let hasVoidCompletions: Bool
     /// Is `true` if a claim names each start that has left and has no token.
-    let knowsStarts: Bool
+    package let knowsStarts: Bool
     /// Log time of the last entry.
     private let now: FeedTime
     /// Newest wall clock time that is known from the log.
@@ -22,7 +22,7 @@ package struct EarlierProcess: Sendable {
 
     /// - Parameters:
     ///   - read: reads the claims and completions of the store into its argument.
-    init(_ log: any Log, read: (inout Deliveries) throws -> Void) throws {
+    package init(_ log: any Log, read: (inout Deliveries) throws -> Void) throws {
         var now = FeedTime.plausible.lowerBound
         var seen: (now: FeedTime, wall: FeedTime)?
         // The recall reports a damaged entry that a checkpoint covers. The last entry alone still gives the newest log time.
@@ -53,7 +53,7 @@ package struct EarlierProcess: Sendable {
     }
 
     /// Deliveries that a store knows.
-    struct Deliveries {
+    package struct Deliveries {
         private(set) var claimed: ClaimedActivities
         private(set) var completions = EarlierCompletions()
         private(set) var head: CompletionHead?
@@ -69,7 +69,7 @@ package struct EarlierProcess: Sendable {
         }
 
         /// Reads the store's claims and completions, in place of earlier ones.
-        mutating func read(_ store: any ClaimStore) throws(LogError) {
+        package mutating func read(_ store: any ClaimStore) throws(LogError) {
             self = Deliveries(now: now)
             try store.read { insert($0) }
             head = try store.readCompletions { insert($1, at: $0) }
@@ -81,7 +81,7 @@ package struct EarlierProcess: Sendable {
     /// Returns bounds on the alerts that go on.
     ///
     /// - Parameter start: log time since when all alerts have left with claims; `nil` if they have not.
-    func horizon(since start: FeedTime?, wall: @escaping () -> FeedTime) -> AlertHorizon? {
+    package func horizon(since start: FeedTime?, wall: @escaping () -> FeedTime) -> AlertHorizon? {
         // Only the wall clock tells the downtime. A clock that was set back does not tell an alert's age.
         guard let start, self.wall.map({ wall() >= $0 }) ?? true else { return nil }
         return AlertHorizon(since: start, now: now, wall: wall)

@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// An alert that was decided a short while ago (`RecentAlerts`).
-struct RecentAlert {
+package struct RecentAlert {
     let topic: TopicID
     let alert: Alert
     /// Apps without the alert, because an operator had muted or paused them.

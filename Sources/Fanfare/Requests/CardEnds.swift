@@ -6,7 +6,7 @@ import FanfareQueues
 /// is: on its way to the store, from there to the shard, or taken by the shard. Confined to the core's thread.
 ///
 /// Ids are the bits of activities' ids, tokens are `keyedHash`es.
-struct CardEnds {
+package struct CardEnds {
     /// Number of calls on their way to the core that follow or start a card, by its id.
     private var calls: [UInt64: Int] = [:]
     /// Cards whose shards were asked whether they are still over. A call that was carried out may reach the shard only after its report.
@@ -80,7 +80,7 @@ struct CardEnds {
     }
 
     /// Marks the row of a card that no shard has for removal, unless a call follows or starts the card.
-    mutating func remove(_ id: UInt64, token: UInt64) {
+    package mutating func remove(_ id: UInt64, token: UInt64) {
         guard calls[id] == nil else { return }
         if over.updateValue(token, forKey: id) == nil { order.append(id) }
     }

@@ -1,9 +1,9 @@
-import FanfareFanOut
-import FanfareLog
-import FanfareModel
+package import FanfareFanOut
+package import FanfareLog
+package import FanfareModel
 
 /// Request of another thread, which the core's thread carries out.
-enum CoreRequest: Sendable {
+package enum CoreRequest: Sendable {
     case event(FeedEvent)
     /// Request that changes decisions, of a caller that waits until it is durable. Only an engine with a store takes it.
     indirect case acknowledged(CoreRequest, EntryAcknowledgement)

@@ -10,9 +10,9 @@ import FanfareQueues
 /// With a store, the core decides an entry only once the entry is durable, so no effect of an entry leaves the engine before that.
 ///
 /// Confined to one thread.
-final class CoreTurn {
+package final class CoreTurn {
     /// Due time of the next turn.
-    enum Next: Equatable {
+    package enum Next: Equatable {
         /// The next turn runs soon, after the loop has served its other handles.
         case again
         /// The next turn runs after this time, or earlier with the next request; `nil` means with the next request.
@@ -57,7 +57,7 @@ final class CoreTurn {
     /// - Parameters:
     ///   - core: goes on with the log time of its recall, if it has had one.
     ///   - onReport: receives lines for operators.
-    init(
+    package init(
         _ core: EngineCore, _ inbox: Inbox, clock: ThreadClock, intake: Intake? = nil,
         checkpointer: Checkpointer? = nil,
         onReport: @escaping (String) -> Void
@@ -78,7 +78,7 @@ final class CoreTurn {
             ? LogClock(at: clock.now(), continuing: core.now) : LogClock(at: clock.now())
     }
 
-    var hasFinished: Bool { stop.hasFinished }
+    package var hasFinished: Bool { stop.hasFinished }
     var now: MonotonicTime { clock.now().monotonic }
 
     /// Part of the time for stopping that is left for the shards.
@@ -91,7 +91,7 @@ final class CoreTurn {
 
     /// Runs a turn: advances time, carries out requests in their order, and then admits callers that wait for room. Time comes first, so a
     /// mailbox that is never empty does not delay it.
-    func run() -> Next {
+    package func run() -> Next {
         guard !stop.isOver else { return .after(nil) }
         defer { core.turnIsOver() }
         let moment = clock.now()
@@ -403,7 +403,7 @@ final class CoreTurn {
     /// Notes that the engine is about to report a card that the earlier process may have started.
     ///
     /// - Returns: `false` if the card is on a phone, as a later call has reported.
-    func noteReport(ofUncertain card: UInt64) -> Bool {
+    package func noteReport(ofUncertain card: UInt64) -> Bool {
         let callers = inbox.arrivals
         return intake?.uncertain.noteReport(
             of: card, lastCall: lastCall, callers: inbox.hasCaller(among: callers) ? callers : nil)
@@ -414,7 +414,7 @@ final class CoreTurn {
     private var lastCall: UInt64 { inbox.requests.popped + UInt64(inbox.capacity - inbox.requests.room) }
 
     /// Notes that a shard has removed an activity, whose row is to be removed.
-    func noteRemoval(of activity: UInt64, token: UInt64, shard: Int) {
+    package func noteRemoval(of activity: UInt64, token: UInt64, shard: Int) {
         intake?.ends.shardRemoved(CardEnds.Question(id: activity, token: token, shard: shard))
         askOfRemovals()
     }
@@ -422,7 +422,7 @@ final class CoreTurn {
     /// Notes the shard's answer.
     ///
     /// - Returns: `true` if a turn is due: there is a row to be removed, or a stop may have waited for the last answer.
-    func noteRemovalCheck(of activity: UInt64, token: UInt64, isOver: Bool) -> Bool {
+    package func noteRemovalCheck(of activity: UInt64, token: UInt64, isOver: Bool) -> Bool {
         guard let intake else { return false }
         let count = intake.ends.count
         intake.ends.answer(activity, token: token, isOver: isOver)

@@ -1,6 +1,6 @@
 import FanfareDecisions
 import FanfareFanOut
-import FanfareModel
+package import FanfareModel
 import FanfareQueues
 import Synchronization
 
@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Changes of cards may come faster than a store takes rows, and then have a line of their own: they fill half of the mailbox at most,
 /// so that no event waits behind them.
-final class Inbox: Sendable {
+package final class Inbox: Sendable {
     let requests: ManyToOneMailbox<CoreRequest>
     let capacity: Int
     /// Callers that wait for room in the mailbox.
@@ -28,7 +28,7 @@ final class Inbox: Sendable {
 
     private static let capacityMax = 1 << 20
 
-    init(capacity: Int, topicIDSizeMax: ByteCount, hasStore: Bool = false) {
+    package init(capacity: Int, topicIDSizeMax: ByteCount, hasStore: Bool = false) {
         requests = ManyToOneMailbox(capacity: capacity)
         self.capacity = capacity
         changesMax = capacity / 2
@@ -49,7 +49,7 @@ final class Inbox: Sendable {
 
     private func isChange(_ request: CoreRequest) -> Bool { hasStore && request.changesCard }
 
-    func post(_ request: CoreRequest) -> Admission {
+    package func post(_ request: CoreRequest) -> Admission {
         if let fault = request.fault(topicIDSizeMax: topicIDSizeMax) { return .refused(Refusal(fault)) }
         let position = isChange(request) ? pushChange(request) : requests.push(request)
         guard let position else { return requests.isClosed ? .stopped : .full }
@@ -154,7 +154,7 @@ final class Inbox: Sendable {
     }
 
     /// Closes the inbox. The work for everything taken before ends by the deadline.
-    func stop(by deadline: MonotonicTime) {
+    package func stop(by deadline: MonotonicTime) {
         // The deadline is stored first, because the core may end as soon as the inbox is closed, and takes the time that is left from this deadline.
         stopNanoseconds.min(deadline.nanoseconds, ordering: .sequentiallyConsistent)
         requests.close()

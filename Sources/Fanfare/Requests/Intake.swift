@@ -1,6 +1,6 @@
 import FanfareDecisions
 import FanfareFanOut
-import FanfareLog
+package import FanfareLog
 import FanfareModel
 import FanfareQueues
 
@@ -11,7 +11,7 @@ import FanfareQueues
 /// rows are written at a time, so a goal hardly waits, however many people follow. Hence a card has joined, as its row says, before each entry that
 /// is decided after its row, unless the rows take longer than an entry waits. The core carries out every other request after all earlier ones. The
 /// intake has neither thread nor loop. Confined to the core's thread.
-final class Intake {
+package final class Intake {
     enum Item {
         /// Entry that is durable and acknowledged.
         case durable(LogEntry, LogPosition)
@@ -57,7 +57,7 @@ final class Intake {
     /// Is `true` while the store's cards are loaded. Changes of cards and questions about them wait; entries do not.
     private(set) var isLoading: Bool
     /// Cards that the process before this one may have started.
-    var uncertain = UncertainStarts()
+    package var uncertain = UncertainStarts()
     /// Requests in the order of the mailbox. The first changes among them are being written.
     private var waiting = Queue<Waiting>()
     /// Requests about no card, while cards are loaded: they wait only for the entries before them.
@@ -67,7 +67,7 @@ final class Intake {
     private var ready = Queue<Item>()
     /// Cards that are over, whose rows are removed, a part with each commit of rows. A missed removal loses no card: after a restart the card ends
     /// once more.
-    var ends = CardEnds()
+    package var ends = CardEnds()
     /// Earliest deadline among the settles.
     private(set) var settleDeadline = MonotonicTime.never
     private let commit: ([LogEntry]) -> Void
@@ -91,7 +91,7 @@ final class Intake {
     ///   - isLoading: whether the store's cards are still to be loaded (`endLoading`).
     ///   - commit: makes entries durable; `entriesAreDurable` follows, later. It is not called again before that.
     ///   - write: makes rows durable; `rowsAreDurable` follows, later. It is not called again before that.
-    init(
+    package init(
         waitingMax: Int = 1 << 14, isLoading: Bool = false, commit: @escaping ([LogEntry]) -> Void,
         write: @escaping ([PeopleEntry]) -> Void
     ) {
@@ -101,7 +101,7 @@ final class Intake {
     /// Notes that all cards of the store are loaded.
     ///
     /// - Parameter cards: bits of the ids of cards that the process before this one may have started.
-    func endLoading(uncertain cards: [UInt64]) {
+    package func endLoading(uncertain cards: [UInt64]) {
         (isLoading, questionsWaiting, uncertain) = (false, 0, UncertainStarts(cards))
         for index in 0..<waiting.count {
             if case .change(let change) = waiting[index].kind { note(change, at: index) }
@@ -209,13 +209,13 @@ final class Intake {
     }
 
     /// - Parameter first: position of the first entry of the commit.
-    func entriesAreDurable(from first: LogPosition) {
+    package func entriesAreDurable(from first: LogPosition) {
         entries.endCommit(from: first)
         release()
     }
 
     /// - Parameter kept: for each row of the commit, if the store keeps it.
-    func rowsAreDurable(kept: [Bool]) {
+    package func rowsAreDurable(kept: [Bool]) {
         guard let changes = rows.end(kept: kept) else { return }
         changesAreDurable(changes[...])
         release()

@@ -1,7 +1,7 @@
-import FanfareLog
+package import FanfareLog
 
 /// Answer to a caller that has given a key.
-enum KeyedAnswer: Sendable {
+package enum KeyedAnswer: Sendable {
     /// The call was taken, and its entry is durable; `nil` if the store does not keep its change.
     case taken(LogPosition?)
     case repeated(KnownKeys.Call)
@@ -14,4 +14,4 @@ enum KeyedAnswer: Sendable {
 }
 
 /// Acknowledgement of a call with a key.
-typealias KeyedAcknowledgement = @Sendable (KeyedAnswer) -> Void
+package typealias KeyedAcknowledgement = @Sendable (KeyedAnswer) -> Void

@@ -1,17 +1,21 @@
-import FanfareFanOut
-import FanfareLog
-import FanfareModel
+package import FanfareFanOut
+package import FanfareLog
+package import FanfareModel
 
 /// Call of a program for a subscriber's card, which makes the entry that says how the call changes the card in the store.
-struct PeopleCall {
+package struct PeopleCall {
     let subscriber: SubscriberID
     /// The engine's first app, to which a card belongs if the call names no app; `nil` for an engine that pushes to no app.
     let firstApp: AppID?
     /// Wall clock time of the call.
     let now: FeedTime
 
+    package init(subscriber: SubscriberID, firstApp: AppID?, now: FeedTime) {
+        (self.subscriber, self.firstApp, self.now) = (subscriber, firstApp, now)
+    }
+
     /// Returns the entry of a follow; `nil` if the activity's id has no text.
-    func entry(_ subscription: Subscription) -> PeopleEntry? {
+    package func entry(_ subscription: Subscription) -> PeopleEntry? {
         guard let activity = subscription.activity.text else { return nil }
         var card = card(
             activity, subscription.audience, token: subscription.token, startedAt: subscription.startedAt)
@@ -20,7 +24,7 @@ struct PeopleCall {
     }
 
     /// Returns the entry of a call that a shard carries out; `nil` if the call changes no row.
-    func entry(_ command: ShardCommand) -> PeopleEntry? {
+    package func entry(_ command: ShardCommand) -> PeopleEntry? {
         switch command {
         case .start(let request, let audience):
             var card = card(request.activity, audience, token: request.token, startedAt: nil)

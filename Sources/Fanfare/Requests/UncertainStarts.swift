@@ -1,6 +1,6 @@
 /// Cards that the earlier process may have started, and the calls that were handed in before the engine reported these cards. None of the calls
 /// starts an uncertain card, or confirms its start.
-struct UncertainStarts {
+package struct UncertainStarts {
     /// Number of the last call that must not start the card, by the bits of its id; `.max` until the engine has reported the card, and while callers
     /// from before the report wait.
     private var cards: [UInt64: UInt64] = [:]
@@ -37,7 +37,7 @@ struct UncertainStarts {
     }
 
     /// Notes that the engine has reported all cards.
-    mutating func endReports() { allReported = true }
+    package mutating func endReports() { allReported = true }
 
     /// Notes that callers may have been admitted, or have given up.
     ///

@@ -1,13 +1,14 @@
-import FanfareLog
+package import FanfareFanOut
+package import FanfareLog
 import FanfareModel
 
 /// Loading of a store's cards by an engine that serves already, and the steps after it: starts of the earlier process go on or are given up, claims
 /// name the given-up starts, and the engine reports them.
 ///
 /// It only decides the next step: the core's thread asks for one in each turn, and carries it out.
-final class CardLoading {
+package final class CardLoading {
     /// Work for the core's thread.
-    enum Step {
+    package enum Step {
         /// Nothing, until `noteLoaded` or `noteNamed` is called.
         case none
         /// All cards are loaded. The lines are for operators. If `voidsCompletions`, completions are void, because some cards are left out.
@@ -40,34 +41,34 @@ final class CardLoading {
     private let knowsStarts: Bool
     private var lacksSlices = false
 
-    init(after earlier: EarlierProcess) {
+    package init(after earlier: EarlierProcess) {
         self.earlier = earlier
         knowsStarts = earlier.knowsStarts
     }
 
-    var isOver: Bool { if case .over = stage { true } else { false } }
+    package var isOver: Bool { if case .over = stage { true } else { false } }
 
     /// Is `true` until claims name all starts that may have left, and for good if unreadable cards are left out. The store's completions tell the
     /// next process of this, and stay as they are.
-    var areStartsUnknown: Bool { !knowsStarts && (lacksSlices || !isOver) }
+    package var areStartsUnknown: Bool { !knowsStarts && (lacksSlices || !isOver) }
 
     /// Is `false` while a completion might cover starts that may have left, and for good if unreadable cards are left out.
-    var notesCompletions: Bool { !areStartsUnknown && !lacksSlices }
+    package var notesCompletions: Bool { !areStartsUnknown && !lacksSlices }
 
     /// Notes that all shards have loaded all of their cards.
-    func noteLoaded(_ cards: LoadedCards) {
+    package func noteLoaded(_ cards: LoadedCards) {
         guard case .loading = stage else { return }
         stage = .loaded(cards)
         lacksSlices = cards.lacksSlices
     }
 
     /// Notes that the claims of `Step.settled` are durable.
-    func noteNamed() {
+    package func noteNamed() {
         if case .naming(let starts) = stage { stage = .givingUp(starts) }
     }
 
     /// Decides the next step, and makes starts due that have not left, as many as the shards have room for.
-    func next(in core: EngineCore) -> Step {
+    package func next(in core: EngineCore) -> Step {
         switch stage {
         case .loading, .naming, .over: return .none
         case .loaded(let cards):

@@ -1,5 +1,5 @@
 package import FanfareLog
-import FanfareModel
+package import FanfareModel
 
 /// Way of a checkpoint's rows to a disk.
 package protocol CheckpointSink: AnyObject {
@@ -22,9 +22,9 @@ package final class Checkpointer {
     private let rules: LogRules
     private let interval: LogPosition
     /// Position of the last entry that was decided.
-    private(set) var decided: LogPosition
+    package private(set) var decided: LogPosition
     /// Log time of that entry. The core's log time may be later: the end of a feed moves it past waiting changes.
-    private(set) var decidedAt = FeedTime.plausible.lowerBound
+    package private(set) var decidedAt = FeedTime.plausible.lowerBound
     /// The entry itself, if it was decided since the log was read, and the checksum of its row otherwise.
     private var decidedEntry: LogEntry?
     private let checksum: UInt32

@@ -1,20 +1,20 @@
 import FanfareFanOut
-import FanfareLog
+package import FanfareLog
 import FanfareLoop
 import FanfareModel
 
 /// People of an engine's store on their way to its shards: slice by slice, so that few cards are in memory beside the shards.
-final class StoredCards: Sendable {
+package final class StoredCards: Sendable {
     /// Number of failed reads of a place of the store before the rest of its slice is left out.
     private static let triesMax = 3
 
     let register: PeopleRegister
-    let expectedCount: Int
+    package let expectedCount: Int
     private let others: (any SubscriberSource)?
     private let found = Locked(LoadedCards())
 
     /// - Parameter others: activities that the program hands in. Stored ones are left out, because the store has the newest tokens.
-    init(_ register: PeopleRegister, beside others: (any SubscriberSource)?) throws(LogError) {
+    package init(_ register: PeopleRegister, beside others: (any SubscriberSource)?) throws(LogError) {
         self.register = register
         self.others = others
         expectedCount = try register.count() + (others?.expectedCount ?? 0)
@@ -25,7 +25,7 @@ final class StoredCards: Sendable {
     /// - Parameters:
     ///   - earlier: knowledge of the process before this one.
     ///   - retry: waits until the next try of a failed read, and receives the reason; it returns `false` to give up.
-    func load(_ distribution: LoadingDistribution, after earlier: EarlierProcess, retry: (LogError) -> Bool) {
+    package func load(_ distribution: LoadingDistribution, after earlier: EarlierProcess, retry: (LogError) -> Bool) {
         var lines: [String] = []
         var lacksSlices = false
         var starting: [(key: CardKey, card: Card)] = []
@@ -109,7 +109,7 @@ final class StoredCards: Sendable {
     }
 
     /// Removes and returns the findings, once all cards are loaded.
-    func takeFound() -> LoadedCards {
+    package func takeFound() -> LoadedCards {
         found.withLock { found in
             defer { found = LoadedCards() }
             return found

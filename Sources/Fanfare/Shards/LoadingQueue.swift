@@ -1,10 +1,10 @@
 import Dispatch
-import FanfareFanOut
+package import FanfareFanOut
 import FanfareLoop
 
 /// Activities on their way from the thread that reads them to their shard. The reader blocks while the shard is behind. A shard whose loop does not
 /// run yet blocks while the queue is empty (`take`); one that serves already does not (`next`).
-final class LoadingQueue: Sendable {
+package final class LoadingQueue: Sendable {
     /// The engine cannot be created; another error has the reason.
     struct Abandoned: Error {}
 
@@ -21,20 +21,20 @@ final class LoadingQueue: Sendable {
     private let room = DispatchSemaphore(value: 0)
 
     /// Activities per batch: some 60 KB, enough to be worth waking a thread.
-    static let batchMax = 256
-    static let batchesMax = 16
+    package static let batchMax = 256
+    package static let batchesMax = 16
 
     /// - Parameter batchesMax: batches that wait for the shard at most; another number is for simulations.
-    init(batchesMax: Int = LoadingQueue.batchesMax) { for _ in 0..<batchesMax { room.signal() } }
+    package init(batchesMax: Int = LoadingQueue.batchesMax) { for _ in 0..<batchesMax { room.signal() } }
 
     /// Sets the closure that is called with each batch, and at their end, for a shard that does not block.
-    func wake(_ onFilled: @escaping @Sendable () -> Void) { state.withLock { $0.onFilled = onFilled } }
+    package func wake(_ onFilled: @escaping @Sendable () -> Void) { state.withLock { $0.onFilled = onFilled } }
 
     /// Takes a batch out of `batch`, and blocks until there is room. The shard alone has it then.
     ///
     /// - Returns: `false` if the queue is closed and the batch discarded.
     @discardableResult
-    func put(_ batch: inout [ShardCommand]) -> Bool {
+    package func put(_ batch: inout [ShardCommand]) -> Bool {
         room.wait()
         let isTaken = state.withLock { state in
             guard !state.isClosed else { return false }
@@ -47,7 +47,7 @@ final class LoadingQueue: Sendable {
     }
 
     /// Marks the end of the batches.
-    func finish() { signalFilled() }
+    package func finish() { signalFilled() }
 
     private func signalFilled() {
         filled.signal()
@@ -77,7 +77,7 @@ final class LoadingQueue: Sendable {
         return removeFirst()
     }
 
-    enum Next {
+    package enum Next {
         case batch([ShardCommand])
         /// The reader has not read on yet.
         case nothing
@@ -85,7 +85,7 @@ final class LoadingQueue: Sendable {
     }
 
     /// Takes the next batch without waiting for it.
-    func next() -> Next {
+    package func next() -> Next {
         guard filled.wait(timeout: .now()) == .success else { return .nothing }
         return removeFirst().map(Next.batch) ?? .end
     }

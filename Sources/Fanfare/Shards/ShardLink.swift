@@ -4,11 +4,11 @@ import FanfareQueues
 import Synchronization
 
 /// Rings between the core and one shard. `ShardLink` has the core's ends, `ShardTurn` the shard's.
-final class ShardRings: Sendable {
+package final class ShardRings: Sendable {
     /// Capacity of the ring of commands. The most frequent one is a follow; 65,536 of them take some 10 MB.
-    static let commandsMax = 1 << 16
+    package static let commandsMax = 1 << 16
     /// Capacity of the ring of feedback: completions and dead tokens, a few bytes each.
-    static let feedbackMax = 1 << 14
+    package static let feedbackMax = 1 << 14
 
     let commands: OneToOneRing<ShardCommand>
     let feedback: OneToOneRing<ShardFeedback>
@@ -22,7 +22,7 @@ final class ShardRings: Sendable {
     private let isAsleep = Atomic<Bool>(true)
 
     /// Creates rings; other capacities than the default ones are for simulations and must be powers of two.
-    init(commandsMax: Int = ShardRings.commandsMax, feedbackMax: Int = ShardRings.feedbackMax) {
+    package init(commandsMax: Int = ShardRings.commandsMax, feedbackMax: Int = ShardRings.feedbackMax) {
         self.commandsMax = commandsMax
         self.feedbackMax = feedbackMax
         commands = OneToOneRing(capacity: commandsMax)
@@ -61,7 +61,7 @@ final class ShardRings: Sendable {
 
 /// Core's link to a shard: producer of one ring, consumer of the other. Confined to the core's thread; the shard may run on any thread, even
 /// the same.
-final class ShardLink {
+package final class ShardLink {
     private let rings: ShardRings
     // Confined to one thread and never re-entered by its callees, so exclusivity checks at run time could never fail.
     @safe @exclusivity(unchecked) private var commands: RingProducer<ShardCommand>
@@ -92,7 +92,7 @@ final class ShardLink {
     /// Number of commands after which the shard is rung before the core's turn ends, so that both work at the same time.
     static let unrungMax = 64
 
-    init(_ rings: ShardRings, wake: @escaping () -> Void) {
+    package init(_ rings: ShardRings, wake: @escaping () -> Void) {
         self.rings = rings
         commands = rings.commands.takeProducer()
         feedback = rings.feedback.takeConsumer()

@@ -1,4 +1,4 @@
-import FanfareFanOut
+package import FanfareFanOut
 import FanfareModel
 import FanfareQueues
 
@@ -6,8 +6,8 @@ import FanfareQueues
 /// runs the transport in between. `ShardThread` calls it on a loop; a simulation may call its methods in any order.
 ///
 /// Confined to one thread.
-final class ShardTurn {
-    let shard: Shard
+package final class ShardTurn {
+    package let shard: Shard
     private let clock: ThreadClock
     private let rings: ShardRings
     // Confined to one thread and never re-entered by its callees, so exclusivity checks at run time could never fail.
@@ -25,9 +25,9 @@ final class ShardTurn {
     private var hasReportedReady = false
     private var isStopping = false
     /// Called with the time for stopping when the stop begins.
-    var onStop: (Duration) -> Void = { _ in }
+    package var onStop: (Duration) -> Void = { _ in }
     /// Called when the transport has closed; nothing happens here afterwards.
-    var onStopped: () -> Void = {}
+    package var onStopped: () -> Void = {}
 
     /// Time after which a turn ends, apart from the command in progress. Connections are served then, and answers are read before their
     /// requests time out.
@@ -35,7 +35,7 @@ final class ShardTurn {
     /// Time for loading cards in a turn: loaded cards and connections wait no longer than that.
     private static let loadingTime = Duration.microseconds(500)
 
-    init(
+    package init(
         _ rings: ShardRings, shard: Shard, clock: ThreadClock, wake: @escaping () -> Void,
         wakeCore: @escaping () -> Void
     ) {
@@ -51,7 +51,7 @@ final class ShardTurn {
     /// Sets the transport that takes the shard's deliveries. Called before anything else.
     ///
     /// - Parameter loading: cards of the store, which the shard loads once the core has said so (`ShardCommand.load`). The queue wakes the thread.
-    func attach(_ transport: any Transport, loading: LoadingQueue? = nil) {
+    package func attach(_ transport: any Transport, loading: LoadingQueue? = nil) {
         self.transport = transport
         self.loading = loading
     }
@@ -59,7 +59,7 @@ final class ShardTurn {
     // MARK: Commands
 
     /// Reacts to a wake-up: commands in the ring, room for feedback, or a stop.
-    func takeCommands() {
+    package func takeCommands() {
         rings.getUp()
         let stop = rings.stopRequest
         if stop.isMade { return self.stop(within: stop.timeout) }
@@ -129,7 +129,7 @@ final class ShardTurn {
     // MARK: The transport
 
     /// Reacts to the due time `Shard.nextDue`.
-    func work() {
+    package func work() {
         shard.wakeDue(at: clock.now())
         transport?.workAvailable()
     }
@@ -142,7 +142,7 @@ final class ShardTurn {
     /// Ends the thread's turn; the thread may sleep afterwards.
     ///
     /// - Returns: longest time to sleep; `nil` if nothing is due.
-    func end() -> Duration? {
+    package func end() -> Duration? {
         if !hasReportedReady, transport?.isReady == true {
             hasReportedReady = true
             // Figures are left out while other feedback waits. The core has the number of loaded cards before it hears that the shard is ready.
@@ -168,9 +168,9 @@ final class ShardTurn {
     }
 
     /// Period of `sendFigures`.
-    static let figuresInterval = Duration.milliseconds(100)
+    package static let figuresInterval = Duration.milliseconds(100)
 
-    func sendFigures() {
+    package func sendFigures() {
         let moment = clock.now()
         var counts = shard.statistics
         if let transport { counts.transport = transport.figures }

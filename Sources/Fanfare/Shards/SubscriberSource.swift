@@ -1,4 +1,4 @@
-import FanfareDecisions
+package import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 public import FanfareModel
@@ -61,7 +61,7 @@ extension SubscriberSource {
 }
 
 /// Passes subscriptions to the queues of their shards, in batches.
-final class LoadingDistribution {
+package final class LoadingDistribution {
     private let queues: [[LoadingQueue]]
     private let apps: [AppID]
     private let limits: Rules.Limits
@@ -76,7 +76,7 @@ final class LoadingDistribution {
     ///   - queues: queues of the shards, by app.
     ///   - apps: apps that the engine pushes to; empty if nothing is sent to APNs, and then any app is accepted.
     ///   - batchMax: commands in a batch; another number is for simulations.
-    init(
+    package init(
         to queues: [[LoadingQueue]], apps: [AppID], limits: Rules.Limits, now: FeedTime,
         batchMax: Int = LoadingQueue.batchMax
     ) {

@@ -39,6 +39,8 @@ struct AudienceTable {
     var count: Int { rows.count }
     var indices: some Sequence<AudienceIndex> { rows.indices.lazy.map { AudienceIndex($0) } }
     var isEmpty: Bool { rows.isEmpty }
+    /// Number of audiences that are objects, because they are not at rest.
+    var awakeCount: Int { rows.count { $0 !== vacant && $0 !== resting && $0 !== restingFollower } }
 
     subscript(index: AudienceIndex) -> Audience {
         get { rows[index.place] }

@@ -5,7 +5,7 @@ import FanfareQueues
 ///
 /// Each change of a member keeps the counts of pending pushes right. The ways into audiences and out of them, the activity's whole life, and the
 /// content of the versions are the concern of the layers that know a membership.
-final class Membership {
+package final class Membership {
     private let reporter: FeedbackReporter
     // The shard is confined to one thread and never re-entered, so exclusivity checks of hot properties at run time could never fail.
     // They cost a quarter of a sweep.
@@ -34,6 +34,10 @@ final class Membership {
         audiences = AudienceTable(lineupRules)
         topics = KnownTopics(unpublishedMax: unpublishedTopicsMax, order: lineupRules.order)
     }
+
+    /// Number of audiences that are objects, and of followers at rest, for simulations.
+    package var awakeAudiences: Int { audiences.awakeCount }
+    package var restingFollowers: Int { audiences.followers.count }
 
     /// Publishes a new version to all members of the audience, including those whose last version was refused.
     func publish(

@@ -1,6 +1,8 @@
 import FanfareModel
 import Testing
 
+@testable import CrashSimulation
+
 /// Stalls of a disk in the worlds of `CrashWorld`.
 @Suite struct DiskStallsTests {
     private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }

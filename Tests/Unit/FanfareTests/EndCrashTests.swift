@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CrashSimulation
+
 @Suite struct EndCrashTests {
     @Test func noCrashLosesAnEndAndEveryCardShowsItsTopicAfterwards() {
         let worlds = CrashSeeds(40)

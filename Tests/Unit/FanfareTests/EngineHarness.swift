@@ -2,6 +2,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 import Foundation
 import Synchronization
 
@@ -76,13 +77,6 @@ extension Array {
         defer { self = [] }
         return self
     }
-}
-
-/// A flag that one thread sets and others read.
-final class Flag: Sendable {
-    private let value = Atomic(false)
-    var isSet: Bool { value.load(ordering: .acquiring) }
-    func set() { value.store(true, ordering: .releasing) }
 }
 
 /// A counter that signals a waiting thread when it is high enough.

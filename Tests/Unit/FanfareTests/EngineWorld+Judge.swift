@@ -4,6 +4,7 @@ import FanfareLog
 import FanfareModel
 import FanfareTestSupport
 
+@testable import CrashSimulation
 @testable import Fanfare
 
 extension EngineWorld: EngineCoreDelegate {
@@ -146,7 +147,7 @@ extension EngineWorld {
 
     // MARK: Pushes
 
-    func judge(_ push: Network.Flight, from node: Node) {
+    func judge(_ push: WorldNetwork.Flight, from node: WorldNode) {
         met.pushes += 1
         onHappening?(
             "push \(push.event) \(String(decoding: push.state, as: UTF8.self)) to \(phonesByToken[push.token].map { phones[$0].id.rawValue } ?? 0)"
@@ -200,7 +201,7 @@ extension EngineWorld {
         }
     }
 
-    func note(_ outcome: DeliveryOutcome, to push: Network.Flight) {
+    func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {
         guard let index = phonesByToken[push.token] else { return }
         onHappening?("activity \(phones[index].id.rawValue): \(outcome)")
         phones[index].isFlying = false

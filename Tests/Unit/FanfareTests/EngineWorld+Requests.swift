@@ -3,6 +3,7 @@ import FanfareFanOut
 import FanfareModel
 import FanfareTestSupport
 
+@testable import CrashSimulation
 @testable import Fanfare
 
 /// Requests to the engine, as its callers make them.

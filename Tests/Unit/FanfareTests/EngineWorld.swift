@@ -4,6 +4,7 @@ import FanfareLog
 import FanfareModel
 import FanfareTestSupport
 
+@testable import CrashSimulation
 @testable import Fanfare
 
 /// An engine in one thread, driven by one seed. The inbox, the core's turns, the shards' turns and the rings between them are the real
@@ -31,21 +32,12 @@ final class EngineWorld {
         }
     }
 
-    /// Capacities: of the rings, of the mailbox, of a shard for its facts, and of the network.
-    struct Room {
-        var mailbox: Int
-        var commands: Int
-        var feedback: Int
-        var facts: Int
-        var streams: Int
-    }
-
     var random: SplitMix64
     let clock = ManualClock()
     let inbox: Inbox
     let core: EngineCore
     let turn: CoreTurn
-    let nodes: [Node]
+    let nodes: [WorldNode]
     /// Disk under the engine; `nil` without a store.
     let disk: ManualDisk?
     private let checkpointer: Checkpointer?
@@ -55,8 +47,8 @@ final class EngineWorld {
     private let isTroubled: Bool
     /// Time that passes with each reading of the clock while a shard works.
     private let pace: Duration
-    let requested = Wakeup()
-    private let told: Wakeup
+    let requested = WorldWakeup()
+    private let told: WorldWakeup
     /// The time at which the core's timer fires, monotonic nanoseconds.
     private var coreDue: MonotonicTime?
     private var coreIsHung = false
@@ -101,7 +93,7 @@ final class EngineWorld {
         self.disk = disk
         var random = SplitMix64(seed: seed)
         func power(_ range: ClosedRange<Int>) -> Int { 1 << Int.random(in: range, using: &random) }
-        let room = Room(
+        let room = WorldRoom(
             mailbox: power(3...6), commands: power(3...7), feedback: power(2...5), facts: power(2...4),
             streams: Int.random(in: 1...8, using: &random))
         var kind = TopicRules(
@@ -113,11 +105,11 @@ final class EngineWorld {
         perApp = 2 / ids.count
         isTroubled = random.chance(0.7)
         pace = .milliseconds(random.chance(0.3) ? 1 : 0)
-        let told = Wakeup()
+        let told = WorldWakeup()
         self.told = told
         let (clock, perApp, pace) = (clock, perApp, pace)
         let nodes = (0..<2).map {
-            Node(app: $0 / perApp, clock, room, pace: pace, lineups: rules.lineups, keepsClaims: disk != nil) {
+            WorldNode(app: $0 / perApp, clock, room, pace: pace, lineups: rules.lineups, keepsClaims: disk != nil) {
                 told.isSet = true
             }
         }
@@ -243,12 +235,12 @@ final class EngineWorld {
         return true
     }
 
-    private func answer(_ node: Node) {
+    private func answer(_ node: WorldNode) {
         guard !node.isHung, let index = node.network.flights.indices.randomElement(using: &random) else { return }
         node.answer(index, outcome(of: node.network.flights[index]))
     }
 
-    private func outcome(of flight: Network.Flight) -> DeliveryOutcome {
+    private func outcome(of flight: WorldNetwork.Flight) -> DeliveryOutcome {
         guard isTroubled, !isCalm else { return .accepted }
         let mayDie = phonesByToken[flight.token].map { phones[$0].tokens.count == 1 } == true
         // The last pushes of a stop get dead-token answers, too, which must be reported.

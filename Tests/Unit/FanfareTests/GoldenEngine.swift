@@ -3,6 +3,7 @@ import FanfareFanOut
 import FanfareLog
 import FanfareLoop
 import FanfareModel
+import FanfareTestSupport
 
 @testable import Fanfare
 

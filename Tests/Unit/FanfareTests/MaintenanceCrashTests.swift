@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CrashSimulation
+
 @Suite struct MaintenanceCrashTests {
     @Test func maintenanceBetweenTwoLivesLosesNoCardAndMovesNoneToAnotherApp() {
         let worlds = CrashSeeds(24)

@@ -1,6 +1,7 @@
 import FanfareLog
 import FanfareModel
 
+@testable import CrashSimulation
 @testable import Fanfare
 
 /// Disk of an engine in one thread: entries and checkpoints are durable when a test lets it sync.
@@ -118,9 +119,4 @@ final class ManualDisk: CheckpointSink {
             ended = .success(store.finish())
         }
     }
-}
-
-extension MemoryLog {
-    /// Its checkpoints, which are in memory.
-    var memoryCheckpoints: MemoryCheckpoints { checkpoints as! MemoryCheckpoints }  // as `MemoryLog` makes them
 }

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CrashSimulation
+
 @Suite struct StartCrashTests {
     @Test func aCrashAtAnyMomentStartsNoCardTwiceAndForgetsNoStart() {
         let worlds = CrashSeeds(40)

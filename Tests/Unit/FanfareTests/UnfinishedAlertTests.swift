@@ -6,6 +6,7 @@ import FanfareTestSupport
 import Foundation
 import Testing
 
+@testable import CrashSimulation
 @testable import Fanfare
 
 /// A crash in the middle of a goal's sweep: nobody hears of the goal twice, and those whom it has not reached still do.

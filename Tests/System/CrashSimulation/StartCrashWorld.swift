@@ -1,13 +1,12 @@
+import Fanfare
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareTestSupport
 
-@testable import Fanfare
-
 /// An engine in one thread that dies again and again while cards are to be started, and whose store keeps what was synced. No start leaves twice
 /// in all its lives; each one that was acknowledged leaves, or a later life says that it may have.
-final class StartCrashWorld {
+final class StartCrashWorld: MortalWorld, PlayedWorld {
     private final class Card {
         let number: Int
         /// Topics that it may show: a crash may have lost a move.
@@ -42,18 +41,12 @@ final class StartCrashWorld {
         var id: ActivityID { ActivityID("card \(number)") }
     }
 
-    private var random: SplitMix64
-    private let clock = ManualClock()
-    private let disk = CrashDisk()
-    private var life: CrashLife?
     private var lives = 0
     private var cards: [Card] = []
     private var sequence = 0
     /// Topics of which an event was handed in.
     private var happened: Set<TopicID> = []
-    private var violation: String?
     private(set) var met = Met()
-    var onHappening: ((String) -> Void)?
 
     /// Counts of situations that the lives have met, so that a test can tell that its worlds are worth anything.
     struct Met {
@@ -87,10 +80,14 @@ final class StartCrashWorld {
     /// Work of an operator between two lives; `nil` without an operator.
     private var maintenance: StoreMaintenance?
 
-    /// - Parameter isKeptUp: `true` if hours pass between two lives, in which an operator prunes the store and trims its log.
-    init(seed: UInt64, isKeptUp: Bool = false) {
-        random = SplitMix64(seed: seed)
+    /// - Parameters:
+    ///   - isKeptUp: `true` if hours pass between two lives, in which an operator prunes the store and trims its log.
+    ///   - tears: `true` if a crash may leave the beginning of the last write.
+    init(seed: UInt64, isKeptUp: Bool = false, tears: Bool = false) {
         if isKeptUp { maintenance = StoreMaintenance(seed: seed) }
+        super.init(SplitMix64(seed: seed), tearing: tears ? seed : nil)
+        // No night ends a topic.
+        build.endsAfterSilence = .seconds(1000 * 86_400)
     }
 
     /// - Returns: what is wrong.
@@ -115,22 +112,13 @@ final class StartCrashWorld {
         return violation
     }
 
-    private func complain(_ text: String) { violation = violation ?? text }
-
-    private func tell(_ text: @autoclosure () -> String) { onHappening?("\(clock.truth.milliseconds): \(text())") }
-
     private func begin() throws {
         lives += 1
+        crash()
         if random.chance(0.3) { disk.loseClaims() }
         if lives > 1 { try keepUp() }
         clock.pass(.milliseconds(Int.random(in: 1...5000, using: &random)))
-        var build = CrashBuild()
-        // No night ends a topic.
-        build.endsAfterSilence = .seconds(1000 * 86_400)
-        let life = try CrashLife(
-            disk, clock, build, shards: Int.random(in: 1...2, using: &random),
-            streams: Int.random(in: 1...8, using: &random), commands: random.chance(0.5) ? 64 : 2)
-        self.life = life
+        let life = try beginLife()
         // So it is also after a life that has died before all was told that it did not know.
         hasLostClaims = !life.knowsStarts
         tell("life \(lives) with \(life.nodes.count) shards")
@@ -197,7 +185,7 @@ final class StartCrashWorld {
         }
     }
 
-    private func judge(_ push: EngineWorld.Network.Flight) {
+    private func judge(_ push: WorldNetwork.Flight) {
         guard push.event == .start else { return }
         guard let card = cards.first(where: { $0.tokens.contains(push.token) }) else {
             return complain("a start for nobody")
@@ -220,6 +208,7 @@ final class StartCrashWorld {
 
     private func step() {
         guard let life else { return }
+        counts.steps += 1
         switch random.next() % 20 {
         case 0: start()
         case 1: change()
@@ -238,8 +227,6 @@ final class StartCrashWorld {
             if !node.network.flights.isEmpty { node.answer(0, outcomes.randomElement(using: &random)!) }
         }
     }
-
-    private func post(_ request: CoreRequest) -> Bool { life?.inbox.post(request).isTaken ?? false }
 
     private func command(_ command: ShardCommand) -> CoreRequest {
         .command(command, subscriber: Self.subscriber.rawValue.utf8.keyedHash, app: 0)
@@ -318,12 +305,6 @@ final class StartCrashWorld {
         guard post(.event(event)) else { return }
         happened.insert(topic)
         tell("event \(sequence) of \(topic)")
-    }
-
-    private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
-        let synced = life?.sync(parts) ?? []
-        if !synced.isEmpty { tell("a sync of \(synced)") }
-        return !synced.isEmpty
     }
 
     /// Lets everything arrive. Then each acknowledged start has left whose topic has something to show, if no life has given it up.

@@ -1,14 +1,13 @@
+import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareTestSupport
 
-@testable import Fanfare
-
 /// An engine in one thread that dies again and again while topics end and begin again under their ids, and whose store keeps what was synced. After
 /// each calm, whoever follows a topic shows what it does, no end is lost, and nothing follows an end that was accepted.
-final class EndCrashWorld {
+final class EndCrashWorld: MortalWorld, PlayedWorld {
     private struct Phone {
         let id: ActivityID
         let subscriber: UInt64
@@ -29,20 +28,13 @@ final class EndCrashWorld {
         var wasKept = false
     }
 
-    private var random: SplitMix64
-    private let clock = ManualClock()
-    private let disk = CrashDisk()
-    private var build = CrashBuild()
-    private var life: CrashLife?
     private var lives = 0
     private var phones: [Phone] = []
     private var byToken: [[UInt8]: Int] = [:]
     private var sequence = 0
     /// Is `true` from a lull to the end of the life.
     private var isDying = false
-    private var violation: String?
     private(set) var met = Met()
-    var onHappening: ((String) -> Void)?
 
     /// Counts of situations that the lives have met, so that a test can tell that its worlds are worth anything.
     struct Met {
@@ -63,8 +55,9 @@ final class EndCrashWorld {
 
     private static let topics = (0..<3).map { TopicID("topic/\($0)") }
 
-    init(seed: UInt64) {
-        random = SplitMix64(seed: seed)
+    /// - Parameter tears: `true` if a crash may leave the beginning of the last write.
+    init(seed: UInt64, tears: Bool = false) {
+        super.init(SplitMix64(seed: seed), tearing: tears ? seed : nil)
         build.reopens = random.chance(0.7) ? .afresh : .resumed
         // No night ends a topic.
         build.endsAfterSilence = .seconds(1000 * 86_400)
@@ -72,13 +65,6 @@ final class EndCrashWorld {
             do { try disk.people.apply([.insert(newCard())]) } catch { complain("a card is refused: \(error)") }
         }
     }
-
-    private func complain(_ text: String) {
-        tell(text)
-        violation = violation ?? text
-    }
-
-    private func tell(_ text: @autoclosure () -> String) { onHappening?("\(clock.truth.milliseconds): \(text())") }
 
     private func newCard() -> Card {
         let number = phones.count
@@ -115,15 +101,11 @@ final class EndCrashWorld {
 
     private func begin() throws {
         lives += 1
+        crash()
         clock.pass(.milliseconds(Int.random(in: 1...5000, using: &random)))
         // Pushes in flight have arrived or not.
-        for node in life?.nodes ?? [] {
-            for push in node.network.flights where random.chance(0.5) { show(push) }
-        }
-        let life = try CrashLife(
-            disk, clock, build, shards: Int.random(in: 1...2, using: &random),
-            streams: Int.random(in: 1...8, using: &random), commands: random.chance(0.5) ? 64 : 2)
-        self.life = life
+        for push in drawArrivals() { show(push) }
+        let life = try beginLife()
         tell("life \(lives) with \(life.nodes.count) shards")
         life.onFate = { [unowned self] fate, id in
             guard case .ended = fate, let index = phones.firstIndex(where: { $0.id == id }) else { return }
@@ -135,7 +117,7 @@ final class EndCrashWorld {
         }
     }
 
-    private func judge(_ push: EngineWorld.Network.Flight) {
+    private func judge(_ push: WorldNetwork.Flight) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
         tell("\(push.event) to phone \(index): \(String(decoding: push.state, as: UTF8.self))")
         if phones[index].endedIn == lives, !phones[index].hasFollowedAgain {
@@ -143,14 +125,14 @@ final class EndCrashWorld {
         }
     }
 
-    private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+    private func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {
         guard let index = byToken[push.token] else { return }
         tell("phone \(index): \(outcome)")
         if outcome == .accepted || outcome == .uncertain && random.chance(0.5) { show(push) }
         if outcome == .accepted, push.event == .end { phones[index].endedIn = lives }
     }
 
-    private func show(_ push: EngineWorld.Network.Flight) {
+    private func show(_ push: WorldNetwork.Flight) {
         guard let index = byToken[push.token], !phones[index].isEnded else { return }
         phones[index].state = push.state
         guard push.event == .end else { return }
@@ -160,6 +142,7 @@ final class EndCrashWorld {
 
     private func step() {
         guard let life else { return }
+        counts.steps += 1
         switch random.next() % 20 {
         case 0, 1: random.chance(0.5) ? happen() : change()
         case 2..<5: _ = life.runCore()
@@ -169,20 +152,15 @@ final class EndCrashWorld {
         case 8..<14: _ = life.nodes.randomElement(using: &random)!.run()
         default:
             let node = life.nodes.randomElement(using: &random)!
-            let outcomes: [DeliveryOutcome] = [
-                .accepted, .accepted, .accepted, .notProcessed, .serviceError, .uncertain,
-            ]
-            answer(node, outcomes.randomElement(using: &random)!)
+            answer(node, drawOutcome())
         }
     }
 
-    private func answer(_ node: EngineWorld.Node, _ outcome: DeliveryOutcome) {
+    private func answer(_ node: WorldNode, _ outcome: DeliveryOutcome) {
         guard let push = node.network.flights.first else { return }
         let isSick = byToken[push.token].map { phones[$0].isSick } ?? false
         node.answer(0, isSick ? .serviceError : outcome)
     }
-
-    private func post(_ request: CoreRequest) -> Bool { life?.inbox.post(request).isTaken ?? false }
 
     /// Changes a topic, ends it, or begins it again.
     private func happen() {
@@ -262,12 +240,6 @@ final class EndCrashWorld {
         let card = newCard()
         tell("phone \(phones.count - 1) follows \(card.audience)")
         _ = post(.person(.follow(card), .follow(card.subscription(), app: 0), nil))
-    }
-
-    private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
-        let synced = life?.sync(parts) ?? []
-        if !synced.isEmpty { tell("a sync of \(synced)") }
-        return !synced.isEmpty
     }
 
     /// Lets everything arrive, and checks who has what.

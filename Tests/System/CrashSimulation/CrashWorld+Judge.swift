@@ -1,10 +1,9 @@
+import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareTestSupport
-
-@testable import Fanfare
 
 /// The judgement of pushes and states, and what the store has of them.
 extension CrashWorld {
@@ -65,18 +64,19 @@ extension CrashWorld {
         }
     }
 
-    func show(_ push: EngineWorld.Network.Flight) {
+    func show(_ push: WorldNetwork.Flight) {
         if let index = byToken[push.token] { phones[index].state = push.state }
     }
 
     /// Checks that a restart sends nothing to those who have it. A card that joined at the log time at which the engine died, or later, may get a
     /// push.
-    private func judgeSuperfluous(_ push: EngineWorld.Network.Flight, to index: Int) {
+    private func judgeSuperfluous(_ push: WorldNetwork.Flight, to index: Int) {
         // The store does not note what lineups have.
         guard !isMistake, push.alert == nil, push.state == phones[index].state, let card = cards()[index],
             card.audience.topics.count == 1
         else { return }
         met.superfluous += 1
+        counts.superfluous += 1
         guard let diedAt, !phones[index].isSick else { return }
         if let joined = card.joinedAt, joined >= diedAt { return }
         complain("phone \(index) gets what it has had before")
@@ -94,7 +94,7 @@ extension CrashWorld {
     }
 
     /// Checks that what the phone is shown is durable, and not older than what has left for it before, in any life.
-    private func judgeNumber(_ push: EngineWorld.Network.Flight, to index: Int) {
+    private func judgeNumber(_ push: WorldNetwork.Flight, to index: Int) {
         let text = String(decoding: push.state, as: UTF8.self)
         guard let place = text.firstRange(of: "\"number\":")?.upperBound,
             let number = Int(text[place...].prefix { $0.isNumber })
@@ -109,7 +109,7 @@ extension CrashWorld {
     }
 
     /// Checks that the push is newer, for the phone, than those of all lives before it.
-    private func judgeStamp(_ push: EngineWorld.Network.Flight, to index: Int) {
+    private func judgeStamp(_ push: WorldNetwork.Flight, to index: Int) {
         if push.stamp > clock.source.wall().milliseconds / 1000 { met.ahead += 1 }
         if let last = phones[index].last,
             push.stamp < last.stamp || push.stamp == last.stamp && push.state != last.state
@@ -155,7 +155,7 @@ extension CrashWorld {
         }
     }
 
-    func judge(_ push: EngineWorld.Network.Flight, from node: Int) {
+    func judge(_ push: WorldNetwork.Flight, from node: Int) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
         tell(
             "push to phone \(index), \(push.alerts.isEmpty ? "silent" : "alerts \(push.alerts)"): \(String(decoding: push.state, as: UTF8.self))"
@@ -202,7 +202,7 @@ extension CrashWorld {
         hasLeftUnclaimed = true
     }
 
-    func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+    func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {
         if outcome == .accepted { show(push) } else { tell("answer \(outcome) to \(byToken[push.token] ?? -1)") }
         // Certainly not processed: nobody has heard it.
         guard outcome == .notProcessed || outcome == .serviceError, let index = byToken[push.token] else { return }
@@ -211,7 +211,7 @@ extension CrashWorld {
     }
 }
 
-extension EngineWorld.Network.Flight {
+extension WorldNetwork.Flight {
     /// Titles of the alerts that the push tells of.
     fileprivate var alerts: [String] {
         guard let alert else { return [] }

@@ -1,14 +1,13 @@
+import Fanfare
 import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareTestSupport
 
-@testable import Fanfare
-
 /// An engine of two apps in one thread that dies again and again. Between two of its lives hours pass, an operator works on the store, and the apps
 /// come in another order, or one of them is left out. Each card gets the pushes of its app alone, no acknowledged card is lost and none is kept
 /// twice, each card leaves the Lock Screen at the date of the rules by the wall clock, and a quiet night leaves nothing behind.
-final class MaintenanceCrashWorld {
+final class MaintenanceCrashWorld: MortalWorld, PlayedWorld {
     private struct Phone {
         let id: ActivityID
         let name: String
@@ -31,14 +30,9 @@ final class MaintenanceCrashWorld {
         var state: [UInt8] = []
     }
 
-    private var random: SplitMix64
     private var maintenance: StoreMaintenance
-    private let clock = ManualClock()
-    private let disk = CrashDisk()
-    private var build = CrashBuild()
     /// Date of the rules at which ended cards leave the Lock Screen.
     private let date: FeedTime
-    private var life: CrashLife?
     private var lives = 0
     private var phones: [Phone] = []
     private var byToken: [[UInt8]: Int] = [:]
@@ -46,9 +40,7 @@ final class MaintenanceCrashWorld {
     /// Topics whose end was handed in.
     private var ended: Set<TopicID> = []
     private var sequence = 0
-    private var violation: String?
     private var counted = Met()
-    var onHappening: ((String) -> Void)?
 
     /// Counts of situations that the lives have met, so that a test can tell that its worlds are worth anything.
     struct Met {
@@ -83,11 +75,12 @@ final class MaintenanceCrashWorld {
 
     private static let apps = ["one", "two"].map { AppID(bundleID: $0) }
 
-    init(seed: UInt64) {
+    /// - Parameter tears: `true` if a crash may leave the beginning of the last write.
+    init(seed: UInt64, tears: Bool = false) {
         var random = SplitMix64(seed: seed)
         date = ManualClock.start + .seconds(Int.random(in: 2...20, using: &random) * 3600)
         maintenance = StoreMaintenance(seed: random.next())
-        self.random = random
+        super.init(random, tearing: tears ? seed : nil)
         // No night ends a topic.
         build.endsAfterSilence = .seconds(1000 * 86_400)
         build.dismissal = .at(date)
@@ -124,13 +117,6 @@ final class MaintenanceCrashWorld {
     /// The clock of the machine, which nobody sets; it passes while no engine runs.
     private var wall: FeedTime { clock.source.wall() }
 
-    private func complain(_ text: String) {
-        tell(text)
-        violation = violation ?? text
-    }
-
-    private func tell(_ text: @autoclosure () -> String) { onHappening?("\(clock.truth.milliseconds): \(text())") }
-
     /// - Returns: what is wrong.
     func play(lives count: Int) -> String? {
         do {
@@ -152,21 +138,17 @@ final class MaintenanceCrashWorld {
 
     private func begin() throws {
         lives += 1
+        crash()
         clock.pass(maintenance.outage(hours: 1...5))
         // Pushes in flight have arrived or not.
-        for node in life?.nodes ?? [] {
-            for push in node.network.flights where random.chance(0.5) { show(push) }
-        }
+        for push in drawArrivals() { show(push) }
         if lives > 1 { try keepUp() }
         judgeRows()
         let order = Self.apps.shuffled(using: &random)
         let apps = random.chance(0.25) && lives > 1 ? [order[0]] : order
         if lives > 1, apps[0] != build.apps[0] { counted.reordered += 1 }
         build.apps = apps
-        let life = try CrashLife(
-            disk, clock, build, shards: Int.random(in: 1...2, using: &random),
-            streams: Int.random(in: 1...8, using: &random), commands: random.chance(0.5) ? 64 : 2)
-        self.life = life
+        let life = try beginLife()
         tell("life \(lives) with \(apps), log to \(disk.log.end)")
         life.onFate = { [unowned self] fate, id in
             guard fate == .ended || fate == .expired, let index = phones.firstIndex(where: { $0.id == id }) else {
@@ -245,7 +227,7 @@ final class MaintenanceCrashWorld {
 
     // MARK: A life
 
-    private func judge(_ push: EngineWorld.Network.Flight, of app: AppID) {
+    private func judge(_ push: WorldNetwork.Flight, of app: AppID) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
         tell("\(push.event) to phone \(index) of \(app): \(String(decoding: push.state, as: UTF8.self))")
         let expected = phones[index].app ?? build.apps[0]
@@ -269,16 +251,17 @@ final class MaintenanceCrashWorld {
         }
     }
 
-    private func note(_ outcome: DeliveryOutcome, to push: EngineWorld.Network.Flight) {
+    private func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {
         if outcome == .accepted || outcome == .uncertain && random.chance(0.5) { show(push) }
     }
 
-    private func show(_ push: EngineWorld.Network.Flight) {
+    private func show(_ push: WorldNetwork.Flight) {
         if let index = byToken[push.token], push.event == .update { phones[index].state = push.state }
     }
 
     private func step() {
         guard let life else { return }
+        counts.steps += 1
         switch random.next() % 20 {
         case 0..<3: happen(in: topics.randomElement(using: &random)!, mayEnd: true)
         case 3: random.chance(0.4) ? follow() : change()
@@ -289,10 +272,7 @@ final class MaintenanceCrashWorld {
         case 10..<15: _ = life.nodes.randomElement(using: &random)!.run()
         default:
             let node = life.nodes.randomElement(using: &random)!
-            let outcomes: [DeliveryOutcome] = [
-                .accepted, .accepted, .accepted, .notProcessed, .serviceError, .uncertain,
-            ]
-            if !node.network.flights.isEmpty { node.answer(0, outcomes.randomElement(using: &random)!) }
+            if !node.network.flights.isEmpty { node.answer(0, drawOutcome()) }
         }
     }
 
@@ -362,12 +342,6 @@ final class MaintenanceCrashWorld {
         if phone.app == nil { phones[index].changedIn = build.apps[0] }
     }
 
-    private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
-        let synced = life?.sync(parts) ?? []
-        if !synced.isEmpty { tell("a sync of \(synced)") }
-        return !synced.isEmpty
-    }
-
     /// Lets everything arrive, and checks who has what.
     private func calm() {
         guard let life else { return }
@@ -395,7 +369,7 @@ final class MaintenanceCrashWorld {
     }
 
     /// Number of audiences that are objects.
-    private var awake: Int { life?.nodes.reduce(0) { $0 + $1.turn.awakeAudiences } ?? 0 }
+    private var awake: Int { life?.nodes.reduce(0) { $0 + $1.turn.shard.membership.awakeAudiences } ?? 0 }
 
     /// Lets ten hours pass in which nothing happens, so that no audience wakes for longer than it takes to send an end. In the morning all cards are
     /// over, and neither the shards nor the store has them.
@@ -407,7 +381,7 @@ final class MaintenanceCrashWorld {
         }
         calm()
         var quietest = awake
-        counted.resting += life.nodes.reduce(0) { $0 + $1.turn.restingFollowers }
+        counted.resting += life.nodes.reduce(0) { $0 + $1.turn.shard.membership.restingFollowers }
         var restless = 0
         for _ in 0..<300 where violation == nil {
             clock.pass(.seconds(120))

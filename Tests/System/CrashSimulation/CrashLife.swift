@@ -1,3 +1,4 @@
+import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
@@ -5,17 +6,16 @@ import FanfareModel
 import FanfareRules
 import FanfareTestSupport
 
-@testable import Fanfare
-
 /// One life of the engine.
 final class CrashLife: EngineCoreDelegate {
     let core: EngineCore
     let turn: CoreTurn
     let inbox: Inbox
-    let nodes: [EngineWorld.Node]
+    private let apps: [AppID]
+    let nodes: [WorldNode]
     private let checkpointer: Checkpointer
     private let disk: CrashDisk
-    private let told: EngineWorld.Wakeup
+    private let told: WorldWakeup
     private let serials: UInt64
     /// Is `true` if the app was muted when the life began.
     let isMuted: Bool
@@ -25,6 +25,8 @@ final class CrashLife: EngineCoreDelegate {
     private let unread: [LoadingQueue]
     private let queues: [LoadingQueue]
     private var hasRead: [Bool]
+    /// Is `true` once the engine was stopped, and its core has said all.
+    private(set) var isOver = false
     /// Is `true` if claims name each start of earlier lives that has left.
     let knowsStarts: Bool
     /// Is called with the card of each start that the life gives up.
@@ -39,16 +41,17 @@ final class CrashLife: EngineCoreDelegate {
         let (rules, logged) = (build.rules, build.logged)
         self.disk = disk
         let apps = build.apps
+        self.apps = apps
         try disk.restart(at: clock, firstApp: apps.first)
-        let told = EngineWorld.Wakeup()
+        let told = WorldWakeup()
         self.told = told
-        let room = EngineWorld.Room(mailbox: 64, commands: commands, feedback: 16, facts: 16, streams: streams)
+        let room = WorldRoom(mailbox: 64, commands: commands, feedback: 16, facts: 16, streams: streams)
         let queues = (0..<apps.count * shards).map { _ in LoadingQueue(batchesMax: 1000) }
         let unread = queues.map { _ in LoadingQueue(batchesMax: 1000) }
         (self.queues, self.unread) = (queues, unread)
         hasRead = queues.map { _ in false }
         let nodes = queues.enumerated().map { index, queue in
-            EngineWorld.Node(
+            WorldNode(
                 app: index / shards, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
                 claimPatience: build.claimPatience, besideOthers: shards > 1, stamps: disk.stamps, loading: queue
             ) { told.isSet = true }
@@ -161,7 +164,7 @@ final class CrashLife: EngineCoreDelegate {
     ///   - kept: those that count still after something has happened.
     func settle(
         _ clock: ManualClock, patience: Int, keeping kept: Int = 0, sync: () -> Bool,
-        answer: (EngineWorld.Node) -> Void = { $0.answer(0, .accepted) }
+        answer: (WorldNode) -> Void = { $0.answer(0, .accepted) }
     ) {
         var idle = 0
         for _ in 0..<5000 where idle < patience {
@@ -184,7 +187,10 @@ final class CrashLife: EngineCoreDelegate {
 
     /// Ends the life as a stop does that has time, with what waits for its interval.
     func stop(at now: MonotonicTime) { inbox.stop(by: now + .seconds(600)) }
-    func finish() { checkpointer.finish { false } }
+    func finish() {
+        isOver = true
+        checkpointer.finish { false }
+    }
     var hasFinished: Bool { turn.hasFinished }
 
     func coreDidClaim(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
@@ -194,7 +200,7 @@ final class CrashLife: EngineCoreDelegate {
         guard loading.notesCompletions else { return }
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
         for completion in completions {
-            let stored = StoredCompletion(completion, app: core.apps.ids[app], serials: serials)
+            let stored = StoredCompletion(completion, app: apps[app], serials: serials)
             disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
         }
     }
@@ -208,6 +214,6 @@ final class CrashLife: EngineCoreDelegate {
     func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
     func coreWillShowAgain() { if !loading.areStartsUnknown { disk.change { $0.void() } } }
     func coreDidForget(_ topic: TopicView) {
-        for app in core.apps.indices { disk.change { $0.forget(CompletionKey(birth: topic.birth, app: app)) } }
+        for app in apps.indices { disk.change { $0.forget(CompletionKey(birth: topic.birth, app: app)) } }
     }
 }

@@ -1,9 +1,8 @@
+import Fanfare
 import FanfareDecisions
 import FanfareLog
 import FanfareModel
 import FanfareRules
-
-@testable import Fanfare
 
 /// The program that runs: the apps to which it pushes, the edition that its reducer shows beside the feed's number, and the decision version that it
 /// counts.
@@ -18,7 +17,7 @@ struct CrashBuild {
     /// Dismissal of ended cards, if it is not the default.
     var dismissal: Dismissal?
     /// Time after which alerts leave without their claims.
-    var claimPatience = EngineWorld.Node.endlessPatience
+    var claimPatience = WorldNode.endlessPatience
 
     var rules: Rules {
         var kind = TopicRules(

@@ -1,3 +1,4 @@
+import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLog
@@ -5,13 +6,11 @@ import FanfareModel
 import FanfareRules
 import FanfareTestSupport
 
-@testable import Fanfare
-
 /// An engine in one thread that dies again and again, at any step, and whose store keeps what was synced. It judges the pushes of its
 /// whole life: no alert leaves twice for a phone, after the last restart everybody has the newest one whom no claim names, each phone shows
 /// what its topic does, who did so when the engine died gets no push by the restart, and no stamp goes back, however the clock is set. In a life whose
 /// disk stalls, alerts leave without claims, and a later life may send these again.
-final class CrashWorld {
+final class CrashWorld: MortalWorld, PlayedWorld {
     struct Phone {
         /// Bits of an id that is its token, or a text.
         let id: ActivityID
@@ -40,9 +39,6 @@ final class CrashWorld {
         var isSick = false
     }
 
-    private var random: SplitMix64
-    let clock = ManualClock()
-    let disk = CrashDisk()
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
     private var setter: SplitMix64?
     /// Is `true` if the disk stalls in some lives.
@@ -52,10 +48,8 @@ final class CrashWorld {
     private(set) var isStalling = false
     /// Is `true` once an alert has left without a claim in this life.
     var hasLeftUnclaimed = false
-    var build = CrashBuild()
     var phones: [Phone] = []
     var byToken: [[UInt8]: Int] = [:]
-    var life: CrashLife?
     private var sequence = 0
     /// Number of the last event before this life.
     var before = 0
@@ -70,7 +64,6 @@ final class CrashWorld {
     /// Alerts that were granted: topic, and log time.
     var happenedAt: [String: FeedTime] = [:]
     var granted: [String: (topic: TopicID, at: FeedTime)] = [:]
-    private var violation: String?
     /// Is `true` in the life of another decision version than that of the life before.
     var isUpgrade = false
     /// Is `true` since a build that decides otherwise and does not say so. Whether it has shown something by itself depends on the checkpoint that a
@@ -79,8 +72,6 @@ final class CrashWorld {
     /// Log time at which the engine died after a calm; `nil` if it died at work.
     var diedAt: FeedTime?
     var met = Met()
-    /// Is told what happens, in words.
-    var onHappening: ((String) -> Void)?
 
     struct Met {
         /// Alerts that left after a restart, and phones that lack an alert because a claim names them.
@@ -120,9 +111,12 @@ final class CrashWorld {
 
     static let topics = (0..<2).map { TopicID("topic/\($0)") }
 
-    init(seed: UInt64, hasStalls: Bool = false) {
-        random = SplitMix64(seed: seed)
+    /// - Parameters:
+    ///   - hasStalls: `true` if parts of the disk stall in some lives.
+    ///   - tears: `true` if a crash may leave the beginning of the last write.
+    init(seed: UInt64, hasStalls: Bool = false, tears: Bool = false) {
         self.hasStalls = hasStalls
+        super.init(SplitMix64(seed: seed), tearing: tears ? seed : nil)
         if seed % 4 == 0 { setter = SplitMix64(seed: seed) }
         if random.chance(0.3) { build.minimumInterval = .seconds(20) }
         for _ in 0..<Int.random(in: 20...60, using: &random) {
@@ -220,17 +214,11 @@ final class CrashWorld {
         while sync() {}
     }
 
-    func complain(_ text: String) { violation = violation ?? text }
-
-    func tell(_ text: @autoclosure () -> String) {
-        guard let onHappening else { return }
-        onHappening("\(clock.truth.milliseconds): \(text())")
-    }
-
     private func begin() throws {
         met.lives += 1
         if life?.isLoading == true { met.unloaded += 1 }
         judgeLoss()
+        crash()
         before = sequence
         claimsBefore = disk.claims.claims
         noteDurable()
@@ -238,19 +226,14 @@ final class CrashWorld {
         // All together not so far that the feed would seem to be ahead: its events would count as now, which may be earlier than those before.
         if let second = setter?.next(upperBound: UInt64(25)) { clock.set(by: .seconds(-Int(second))) }
         // Pushes in flight have arrived or not.
-        for node in life?.nodes ?? [] {
-            for push in node.network.flights where random.chance(0.5) { show(push) }
-        }
+        for push in drawArrivals() { show(push) }
         stalls.end()
         hasLeftUnclaimed = false
         isStalling = hasStalls && random.chance(0.5)
-        build.claimPatience = isStalling ? .seconds(2) : EngineWorld.Node.endlessPatience
+        build.claimPatience = isStalling ? .seconds(2) : WorldNode.endlessPatience
         let shards = Int.random(in: 1...2, using: &random)
         upgrade()
-        let life = try CrashLife(
-            disk, clock, build, shards: shards, streams: Int.random(in: 1...8, using: &random),
-            commands: random.chance(0.5) ? 64 : 2)
-        self.life = life
+        let life = try beginLife(shards: shards)
         tell(
             "life \(met.lives) with \(life.nodes.count) shards, edition \(build.edition), decision version \(build.decisionVersion)"
                 + "\(life.isMuted ? ", muted" : ""), log to \(disk.log.end), shown "
@@ -296,11 +279,13 @@ final class CrashWorld {
             return
         }
         stalls.begin(of: part, at: clock.now, for: .milliseconds(Int.random(in: 1000...5000, using: &random)))
+        counts.stalls += 1
         tell("a stall of \(part)")
     }
 
     private func step() {
         guard let life else { return }
+        counts.steps += 1
         stall()
         switch random.next() % 20 {
         case 0:
@@ -394,7 +379,7 @@ final class CrashWorld {
                 .move(phone.id, topic), .command(.move(phone.id, topic), subscriber: phone.subscriber, app: 0), nil))
     }
 
-    private func answer(_ node: EngineWorld.Node, _ outcome: DeliveryOutcome) {
+    private func answer(_ node: WorldNode, _ outcome: DeliveryOutcome) {
         guard let push = node.network.flights.first else { return }
         let isSick = byToken[push.token].map { phones[$0].isSick } ?? false
         node.answer(0, isSick ? .serviceError : outcome)
@@ -410,10 +395,8 @@ final class CrashWorld {
         _ = life?.inbox.post(.event(event))
     }
 
-    private func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
-        let synced = life?.sync(parts.filter { !stalls.isStalled($0, at: clock.now) }) ?? []
-        if !synced.isEmpty { tell("a sync of \(synced): log to \(disk.log.end), \(disk.claims.claims.count) claims") }
-        return !synced.isEmpty
+    override func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
+        super.sync(parts.filter { !stalls.isStalled($0, at: clock.now) })
     }
 
     /// Lets everything arrive, and checks who has what.

@@ -1,0 +1,22 @@
+import CrashSimulation
+import Testing
+
+@Suite struct CrashCountsTests {
+    @Test func countsOfSeveralWorldsAddUp() {
+        var sum = CrashCounts()
+        var more = CrashCounts()
+        (more.worlds, more.steps, more.crashes, more.torn) = (1, 300, 4, 2)
+        sum += more
+        sum += more
+        #expect(sum.worlds == 2 && sum.steps == 600 && sum.crashes == 8 && sum.torn == 4)
+    }
+
+    @Test func aFaultThatNeverHappenedIsNamed() {
+        var counts = CrashCounts()
+        (counts.worlds, counts.steps, counts.crashes, counts.lost, counts.torn) = (1, 1, 1, 1, 1)
+        (counts.unheard, counts.stalls, counts.claims, counts.superfluous) = (1, 1, 1, 1)
+        #expect(counts.missing == ["crashes inside a sweep"])
+        counts.crashesInSweeps = 1
+        #expect(counts.missing.isEmpty)
+    }
+}
