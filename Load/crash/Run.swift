@@ -45,6 +45,7 @@ struct Run {
         // A run in which nothing of these was seen says nothing of them.
         let seen = [
             ("alert", findings.cards.alerts), ("end", findings.cards.ends), ("start", findings.cards.starts),
+            ("alert withheld by preferences of an earlier life", findings.cards.silencedAfterRestarts),
             ("start after a restart", findings.startsAfterRestarts),
             ("start that was given up", findings.startsUncertain),
             ("comparison when everything had arrived", findings.checkedAtSettlements),
@@ -164,6 +165,8 @@ extension Findings {
             "judged: \(cards.pushes) pushes to \(checkedCards) cards, \(starts), \(cards.ends) ends (\(cards.endsAgain) again), "
                 + "\(cards.alerts) alerts; \(checkedAtSettlements) cards compared when everything had arrived, "
                 + "\(checkedAfterAbsences) of them after their app's absence",
+            "preferences: \(cards.silenced) alerts came silently to cards that want none, \(cards.silencedAfterRestarts) of them by preferences "
+                + "of an earlier life",
             "superfluous: \(cards.superfluous) silent pushes for \(cards.restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",
             "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most; "

@@ -12,12 +12,25 @@ package enum Request: Sendable, Equatable {
 
     package enum Order: String, Sendable { case mute, unmute, pause, resume }
 
+    /// What the preferences of a card ask for.
+    package enum Wish: String, Sendable {
+        /// Every alert, as without preferences.
+        case alerts
+        /// No alert at any time.
+        case silence
+        /// No alert in quiet hours, which outlast the run.
+        case quietHours
+
+        package var wantsAlerts: Bool { self == .alerts }
+    }
+
     /// The topic's state becomes that number.
     case change(Change, topic: String, number: Int)
     case order(Order, topic: String)
     case follow(card: Int, audience: [String], generation: Int)
     case move(card: Int, audience: [String])
     case replaceToken(card: Int, generation: Int)
+    case setPreferences(card: Int, Wish)
     case unfollow(card: Int)
     case start(card: Int, audience: [String])
     case confirm(card: Int, generation: Int)
@@ -34,6 +47,7 @@ package enum Request: Sendable, Equatable {
             "follow \(card) \(audience.joined(separator: ",")) \(generation)"
         case .move(let card, let audience): "move \(card) \(audience.joined(separator: ","))"
         case .replaceToken(let card, let generation): "replaceToken \(card) \(generation)"
+        case .setPreferences(let card, let wish): "setPreferences \(card) \(wish.rawValue)"
         case .unfollow(let card): "unfollow \(card)"
         case .start(let card, let audience): "start \(card) \(audience.joined(separator: ","))"
         case .confirm(let card, let generation): "confirm \(card) \(generation)"
@@ -78,6 +92,9 @@ package enum Request: Sendable, Equatable {
             self = .follow(card: card, audience: audience, generation: generation)
         case "move": self = .move(card: card, audience: audience)
         case "start": self = .start(card: card, audience: audience)
+        case "setPreferences":
+            guard let wish = Wish(rawValue: String(word)) else { return nil }
+            self = .setPreferences(card: card, wish)
         case "replaceToken", "confirm":
             guard let generation = Int(word) else { return nil }
             self =
@@ -90,9 +107,8 @@ package enum Request: Sendable, Equatable {
     /// Card that the request is about; `nil` for one about a topic or the program.
     var card: Int? {
         switch self {
-        case .follow(let card, _, _), .move(let card, _), .replaceToken(let card, _), .unfollow(let card),
-            .start(let card, _),
-            .confirm(let card, _):
+        case .follow(let card, _, _), .move(let card, _), .replaceToken(let card, _), .setPreferences(let card, _),
+            .unfollow(let card), .start(let card, _), .confirm(let card, _):
             card
         case .change, .order, .settle, .disk, .stop: nil
         }
@@ -148,6 +164,7 @@ extension Request {
         case .follow: "follows"
         case .move: "moves"
         case .replaceToken: "rotations"
+        case .setPreferences: "preferences"
         case .unfollow: "unfollows"
         case .start: "starts"
         case .confirm: "confirmations"

@@ -7,6 +7,9 @@ package struct CardCounts {
     package var alerts = 0
     /// Alerts that came again, because a full disk had taken no claims of them.
     package var alertsRepeated = 0
+    /// States of alerts that came silently because their card wants no alerts, and those of them by preferences of an earlier life.
+    package var silenced = 0
+    package var silencedAfterRestarts = 0
     /// States sent again to those who have them, and the restarts of cards that were there before.
     package var superfluous = 0
     package var restartsOfCards = 0
@@ -18,6 +21,8 @@ package struct CardCounts {
         endsAgain += more.endsAgain
         alerts += more.alerts
         alertsRepeated += more.alertsRepeated
+        silenced += more.silenced
+        silencedAfterRestarts += more.silencedAfterRestarts
         superfluous += more.superfluous
         restartsOfCards += more.restartsOfCards
     }

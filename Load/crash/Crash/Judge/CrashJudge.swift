@@ -115,7 +115,7 @@ package struct CrashJudge {
             else { continue }
             for topic in show.value {
                 if isOfAbsence(topic, for: card, at: settlement) { findings.checkedAfterAbsences += 1 }
-                found += judge(topic, at: settlement, show, newest[topic] ?? 0, newestAlert[topic] ?? 0)
+                found += judge(topic, of: card, at: settlement, show, newest[topic] ?? 0, newestAlert[topic] ?? 0)
             }
         }
         return found
@@ -129,7 +129,8 @@ package struct CrashJudge {
     }
 
     private mutating func judge(
-        _ index: Int, at settlement: History.Settlement, _ show: History.Span<[Int]>, _ number: Int, _ alert: Int
+        _ index: Int, of card: Int, at settlement: History.Settlement, _ show: History.Span<[Int]>, _ number: Int,
+        _ alert: Int
     ) -> [(text: String, life: Int)] {
         let topic = history.topics[index]
         guard topic.end.map({ $0.asked > settlement.acknowledged }) ?? true,
@@ -153,7 +154,9 @@ package struct CrashJudge {
                 && $0.asked > show.acknowledged ?? .max && $0.pause == nil
                 && $0.asked > killBefore(settlement.life)
         }
-        if let alerted, show.value.count == 1, alert < alerted + 1 {
+        if let alerted, show.value.count == 1, alert < alerted + 1,
+            history.cards[card].wantsAlerts(during: changes[alerted].asked...settlement.acknowledged)
+        {
             found.append(
                 (
                     "alert \(alerted + 1) of \(topic.name) is acknowledged, everything settled, and the card has \(alert)",
@@ -247,6 +250,7 @@ package struct CrashJudge {
         let lives = life...(until?.life ?? life)
         let certain = followers.filter { card in
             lives.allSatisfy { history.serves(card, in: $0) }
+                && history.cards[card].wantsAlerts(during: change.asked...(until?.acknowledged ?? change.asked))
                 && history.cards[card].shows.contains {
                     $0.value == [topic] && ($0.acknowledged ?? .max) < change.asked
                         && ($0.leaving ?? .max) > until?.acknowledged ?? 0
@@ -302,10 +306,11 @@ package struct CrashJudge {
             !changes[place].isMuted, changes[place].pause == nil
         else { return }
         let certain = cards.filter { card in
-            history.cards[card].shows.contains {
-                $0.value == [topic] && ($0.acknowledged ?? .max) < changes[place].asked
-                    && ($0.leaving ?? .max) > back.acknowledged
-            }
+            history.cards[card].wantsAlerts(during: changes[place].asked...back.acknowledged)
+                && history.cards[card].shows.contains {
+                    $0.value == [topic] && ($0.acknowledged ?? .max) < changes[place].asked
+                        && ($0.leaving ?? .max) > back.acknowledged
+                }
         }
         let alert = Record.Shown(topic, place + 1)
         let came = certain.count { card in record.pushes[card].contains { $0.alerts.contains(alert) } }

@@ -71,17 +71,42 @@ package struct History {
         }
     }
 
+    package struct Preference {
+        package let wish: Request.Wish
+        package let asked: Tick
+        package let askedNanoseconds: Int64
+        package var acknowledged: Tick?
+
+        package init(_ wish: Request.Wish, asked: Tick, askedNanoseconds: Int64, acknowledged: Tick? = nil) {
+            (self.wish, self.asked, self.askedNanoseconds) = (wish, asked, askedNanoseconds)
+            self.acknowledged = acknowledged
+        }
+    }
+
     package struct Card {
         /// Topics that the card shows, as numbers.
         package var shows: [Span<[Int]>] = []
         /// Generations of its token.
         package var tokens: [Span<Int>] = []
         package var start: Start?
+        /// Preferences in the order of the requests; the first ones are those of a new card.
+        package var preferences = [Preference(.alerts, asked: 0, askedNanoseconds: 0, acknowledged: 0)]
         /// Requests to end it.
         package var unfollowed: Tick?
         package var isUnfollowAcknowledged = false
 
         package init() {}
+
+        /// Returns the preferences that may hold for what is asked for at a place of the order: the newest that were acknowledged by then, and later
+        /// ones.
+        func preferences(since tick: Tick) -> ArraySlice<Preference> {
+            preferences[(preferences.lastIndex { ($0.acknowledged ?? .max) < tick } ?? 0)...]
+        }
+
+        /// Is `true` if the card certainly wants alerts in a part of the order.
+        func wantsAlerts(during part: ClosedRange<Tick>) -> Bool {
+            preferences(since: part.lowerBound).allSatisfy { $0.asked > part.upperBound || $0.wish.wantsAlerts }
+        }
     }
 
     package struct Life {

@@ -28,6 +28,9 @@ struct Story {
                 "start: asked \(start.asked) acknowledged \(place(start.acknowledged)) life \(start.life) uncertain \(place(start.uncertain))"
             )
         }
+        lines += card.preferences.dropFirst().map { preference in
+            "wishes \(preference.wish.rawValue): asked \(preference.asked) acknowledged \(place(preference.acknowledged))"
+        }
         if let asked = card.unfollowed {
             lines.append("unfollow: asked \(asked), acknowledged \(card.isUnfollowAcknowledged)")
         }

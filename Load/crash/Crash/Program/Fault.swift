@@ -6,6 +6,8 @@ package enum Fault: String, CaseIterable, Sendable {
     case alertTwice = "alert-twice"
     /// Answers a new token's request, and keeps the old one.
     case tokenKept = "token-kept"
+    /// Answers a request for other preferences, and keeps the old ones.
+    case preferencesIgnored = "preferences-ignored"
     /// Answers an unfollow, and keeps the card.
     case unfollowForgotten = "unfollow-forgotten"
     /// Shows an older number again, behind the newer one.
@@ -22,6 +24,7 @@ package enum Fault: String, CaseIterable, Sendable {
             ["is acknowledged at", "goes back", "comes to a card that had left it"]
         case .alertTwice: [" twice"]
         case .tokenKept: ["comes to a token that had been replaced"]
+        case .preferencesIgnored: ["comes to a card that wants none"]
         case .unfollowForgotten: ["comes to a card that had left it", "no end has come"]
         case .versionBack: ["goes back from"]
         case .noteKept: ["a state that no topic has"]

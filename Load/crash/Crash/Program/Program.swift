@@ -298,6 +298,12 @@ package struct Program: Sendable {
                 try await engine.replaceToken(
                     activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),
                     with: Names.token(card: card, generation: generation)))
+        case .setPreferences(let card, let wish):
+            if fault == .preferencesIgnored { return .durable }
+            return Program.answer(
+                try await engine.setPreferences(
+                    Program.preferences(wish), activity: ActivityID(Names.activity(card)),
+                    subscriber: Program.subscriber(of: card)))
         case .unfollow(let card):
             if fault == .unfollowForgotten { return .durable }
             return Program.answer(
@@ -318,6 +324,20 @@ package struct Program: Sendable {
     /// Half of the cards name no app, which means the engine's first one.
     private static func subscriber(of card: Int) -> SubscriberID {
         SubscriberID(Names.subscriber(of: card), app: card.isMultiple(of: 2) ? nil : CardApp(card: card).id)
+    }
+
+    /// Quiet hours have begun an hour ago and last a day but for a minute, longer than a run.
+    private static func preferences(_ wish: Request.Wish) -> Preferences {
+        switch wish {
+        case .alerts: return Preferences()
+        case .silence: return Preferences(alerts: AlertMask.none)
+        case .quietHours:
+            let day = 24 * 60
+            let from = (Int(Clock.wallMilliseconds() / 60_000) + day - 60) % day
+            return Preferences(
+                quietHours: Preferences.QuietHours(
+                    from: from, until: (from + day - 1) % day, utcOffset: 0, breakthrough: AlertMask.none))
+        }
     }
 
     private static func audience(_ topics: [String]) -> AudienceKey {

@@ -48,6 +48,9 @@ extension Load {
         case .replaceToken(let card, _):
             cards[card].isBusy = false
             settleTokens(of: card, at: tick)
+        case .setPreferences(let card, _):
+            cards[card].isBusy = false
+            history.cards[card].preferences[history.cards[card].preferences.count - 1].acknowledged = tick
         case .unfollow(let card):
             cards[card].isBusy = false
             history.cards[card].isUnfollowAcknowledged = true

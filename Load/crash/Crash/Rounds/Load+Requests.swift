@@ -44,12 +44,13 @@ extension Load {
             return follow(missing.topic)
         }
         switch draw {
-        case ..<0.62: return change(drawTopic(), at: now)
-        case ..<0.65: return order(at: now)
-        case ..<0.68: return end()
-        case ..<0.74: return start()
-        case ..<0.82: return unfollow()
-        case ..<0.91: return replaceToken()
+        case ..<0.60: return change(drawTopic(), at: now)
+        case ..<0.63: return order(at: now)
+        case ..<0.66: return end()
+        case ..<0.72: return start()
+        case ..<0.80: return unfollow()
+        case ..<0.88: return replaceToken()
+        case ..<0.93: return setPreferences(at: now)
         default: return move()
         }
     }
@@ -204,6 +205,15 @@ extension Load {
         let generation = history.cards[card].tokens.count
         history.cards[card].tokens.append(.init(generation, asked: asked))
         return .replaceToken(card: card, generation: generation)
+    }
+
+    private mutating func setPreferences(at now: Int64) -> Request? {
+        guard let card = idleCard() else { return nil }
+        cards[card].isBusy = true
+        let wish: Request.Wish = random.chance(0.5) ? .alerts : random.chance(0.5) ? .silence : .quietHours
+        let asked = nextTick()
+        history.cards[card].preferences.append(.init(wish, asked: asked, askedNanoseconds: now))
+        return .setPreferences(card: card, wish)
     }
 
     private mutating func move() -> Request? {

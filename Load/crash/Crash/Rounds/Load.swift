@@ -111,7 +111,7 @@ struct Load {
             cards[card].isBusy = false
             // Nobody knows whether the engine has it.
             leaveAlone(card)
-        case .move(let card, _), .replaceToken(let card, _):
+        case .move(let card, _), .replaceToken(let card, _), .setPreferences(let card, _):
             guard random.chance(0.3) else { return requests.askAgain(operation) }
             cards[card].isBusy = false
         case .start(let card, _): cards[card].isBusy = false
