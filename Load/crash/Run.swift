@@ -48,6 +48,7 @@ struct Run {
             ("alert withheld by preferences of an earlier life", findings.cards.silencedAfterRestarts),
             ("start after a restart", findings.startsAfterRestarts),
             ("start that was given up", findings.startsUncertain),
+            ("update of an earlier life's confirmation", findings.cards.confirmationsAfterRestarts),
             ("comparison when everything had arrived", findings.checkedAtSettlements),
         ]
         var met = rounds.met
@@ -160,7 +161,8 @@ extension Findings {
     fileprivate var text: String {
         let starts =
             "\(cards.starts) starts (\(startsAfterRestarts) after a restart; \(startsUncertain) given up, "
-            + "\(startsLost) of them had not left)"
+            + "\(startsLost) of them had not left; \(cards.confirmations) confirmed, of which \(cards.confirmationsAfterRestarts) "
+            + "got an update in a later life)"
         var lines = [
             "judged: \(cards.pushes) pushes to \(checkedCards) cards, \(starts), \(cards.ends) ends (\(cards.endsAgain) again), "
                 + "\(cards.alerts) alerts; \(checkedAtSettlements) cards compared when everything had arrived, "

@@ -264,6 +264,28 @@ import Testing
         }
     }
 
+    @Test func theJudgeSeesThatAConfirmationIsForgotten() {
+        func confirmed(_ spoil: (inout Lives) -> Void) -> Findings {
+            var lives = Lives()
+            lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
+            lives.history.cards[0].start?.confirmed = (life: 0, tick: 6)
+            lives.record.pushes[0].insert(Lives.push(1, at: 90, stamp: 99, event: .start), at: 0)
+            spoil(&lives)
+            return lives.findings()
+        }
+        let good = confirmed { _ in }
+        #expect(good.violationCount == 0 && good.cards.confirmations == 1, "\(good.violations)")
+        #expect(good.cards.confirmationsAfterRestarts == 1)
+        let silent = confirmed { $0.record.pushes[0].removeLast(3) }
+        #expect(silent.violations.contains { $0.text.contains("everything settled, and no update has come") })
+        #expect(silent.cards.confirmationsAfterRestarts == 0)
+        let givenUp = confirmed { $0.history.cards[0].start?.uncertain = 1 }
+        #expect(givenUp.violations.contains { $0.text.contains("confirmed in life 0, and this one gives it up") })
+        // A life may have given the start up before the app was known to have it.
+        let before = confirmed { $0.history.cards[0].start?.uncertain = 0 }
+        #expect(!before.violations.contains { $0.text.contains("confirmed") }, "\(before.violations)")
+    }
+
     /// Four cards, the last of which is of the second app, and three lives, the second of which lacks that app.
     private static func livesWithAbsence() -> Lives {
         var lives = Lives()

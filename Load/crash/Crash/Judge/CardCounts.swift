@@ -2,6 +2,9 @@
 package struct CardCounts {
     package var pushes = 0
     package var starts = 0
+    /// Confirmed starts, and those whose cards got an update in a later life than that of the confirmation.
+    package var confirmations = 0
+    package var confirmationsAfterRestarts = 0
     package var ends = 0
     package var endsAgain = 0
     package var alerts = 0
@@ -17,6 +20,8 @@ package struct CardCounts {
     mutating func add(_ more: CardCounts) {
         pushes += more.pushes
         starts += more.starts
+        confirmations += more.confirmations
+        confirmationsAfterRestarts += more.confirmationsAfterRestarts
         ends += more.ends
         endsAgain += more.endsAgain
         alerts += more.alerts

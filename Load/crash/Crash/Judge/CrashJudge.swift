@@ -20,6 +20,7 @@ package struct CrashJudge {
             take(life.violations, of: card)
             findings.cards.add(life.counts)
             take(judgeStart(of: card), of: card)
+            take(judgeConfirmation(of: card), of: card)
             take(judgeArrivals(of: card), of: card)
             take(judgeEnd(of: card), of: card)
         }
@@ -78,6 +79,33 @@ package struct CrashJudge {
                 !starts.contains(where: { $0.arrival <= record.milliseconds(settled.nanoseconds, of: card) })
             else { continue }
             found.append(("a start was acknowledged, everything settled, and it has not left", settled.life))
+            break
+        }
+        return found
+    }
+
+    /// A confirmation that was acknowledged is known to all later lives: none gives the start up, and the card gets what its topic shows.
+    private mutating func judgeConfirmation(of index: Int) -> [(text: String, life: Int)] {
+        let card = history.cards[index]
+        guard let start = card.start, let confirmed = start.confirmed else { return [] }
+        findings.cards.confirmations += 1
+        if record.pushes[index].contains(where: { $0.event == .update && $0.life > confirmed.life }) {
+            findings.cards.confirmationsAfterRestarts += 1
+        }
+        var found: [(text: String, life: Int)] = []
+        if let told = start.uncertain, told > confirmed.life {
+            found.append(("a start was confirmed in life \(confirmed.life), and this one gives it up", told))
+        }
+        let hasUpdate = record.pushes[index].contains { $0.event != .start }
+        let isLeaving = card.unfollowed != nil || card.shows.count > 1
+        let topic = history.topics[card.shows[0].value[0]]
+        let first = record.pushes[index].first?.content?.shown.first?.number ?? 0
+        guard !hasUpdate, !isLeaving, topic.end == nil, topic.pauses.isEmpty else { return found }
+        for settled in history.settlements
+        where settled.asked > confirmed.tick && history.serves(index, in: settled.life) {
+            let newest = topic.changes.lastIndex { ($0.acknowledged ?? .max) < settled.asked } ?? -1
+            guard newest + 1 > first else { continue }
+            found.append(("a start was confirmed, everything settled, and no update has come", settled.life))
             break
         }
         return found

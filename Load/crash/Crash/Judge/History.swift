@@ -63,6 +63,10 @@ package struct History {
         package let asked: Tick
         package let life: Int
         package var acknowledged: Tick?
+        /// Life in which it has arrived.
+        package var arrived: Int?
+        /// Life and place of the acknowledgement by which the engine knows that it has arrived.
+        package var confirmed: (life: Int, tick: Tick)?
         /// Life that has told that it may have left in an earlier one, and does not leave again.
         package var uncertain: Int?
 

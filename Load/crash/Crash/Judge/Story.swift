@@ -25,7 +25,8 @@ struct Story {
         }
         if let start = card.start {
             lines.append(
-                "start: asked \(start.asked) acknowledged \(place(start.acknowledged)) life \(start.life) uncertain \(place(start.uncertain))"
+                "start: asked \(start.asked) acknowledged \(place(start.acknowledged)) life \(start.life) uncertain \(place(start.uncertain)) "
+                    + "confirmed \(place(start.confirmed?.tick))"
             )
         }
         lines += card.preferences.dropFirst().map { preference in

@@ -8,6 +8,8 @@ package enum Fault: String, CaseIterable, Sendable {
     case tokenKept = "token-kept"
     /// Answers a request for other preferences, and keeps the old ones.
     case preferencesIgnored = "preferences-ignored"
+    /// Answers the confirmation of a start, and forgets it.
+    case confirmationForgotten = "confirmation-forgotten"
     /// Answers an unfollow, and keeps the card.
     case unfollowForgotten = "unfollow-forgotten"
     /// Shows an older number again, behind the newer one.
@@ -25,6 +27,7 @@ package enum Fault: String, CaseIterable, Sendable {
         case .alertTwice: [" twice"]
         case .tokenKept: ["comes to a token that had been replaced"]
         case .preferencesIgnored: ["comes to a card that wants none"]
+        case .confirmationForgotten: ["a start was confirmed"]
         case .unfollowForgotten: ["comes to a card that had left it", "no end has come"]
         case .versionBack: ["goes back from"]
         case .noteKept: ["a state that no topic has"]

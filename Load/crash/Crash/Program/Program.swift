@@ -292,8 +292,14 @@ package struct Program: Sendable {
                 try await engine.move(
                     activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),
                     to: Program.audience(audience)))
-        case .replaceToken(let card, let generation), .confirm(let card, let generation):
-            if fault == .tokenKept, generation > 0 { return .durable }
+        case .confirm(let card, let generation):
+            if fault == .confirmationForgotten { return .durable }
+            return Program.answer(
+                try await engine.confirmStart(
+                    activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),
+                    token: Names.token(card: card, generation: generation)))
+        case .replaceToken(let card, let generation):
+            if fault == .tokenKept { return .durable }
             return Program.answer(
                 try await engine.replaceToken(
                     activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),

@@ -21,6 +21,8 @@ extension Load {
     }
 
     private mutating func acknowledge(_ request: Request, at tick: History.Tick) {
+        let confirmed = (life: life, tick: tick)
+        if case .confirm(let card, _) = request { history.cards[card].start?.confirmed = confirmed }
         switch request {
         case .change(_, let name, let number):
             guard let topic = topic(named: name) else { return }

@@ -18,7 +18,8 @@ extension Load {
             cards[card].isBusy = true
             let asked = nextTick()
             history.cards[card].tokens.append(.init(0, asked: asked))
-            if start.life == life { return send(.confirm(card: card, generation: 0), asked: asked) }
+            // A later life may have given it up.
+            if start.arrived == life { return send(.confirm(card: card, generation: 0), asked: asked) }
             let audience = history.cards[card].shows.last?.value ?? []
             return send(
                 .follow(card: card, audience: audience.map { history.topics[$0].name }, generation: 0), asked: asked)

@@ -132,5 +132,9 @@ struct Load {
     }
 
     /// Notes that the start of a card has arrived.
-    mutating func appear(_ card: Int) { if !cards[card].isOver { appeared.append(card) } }
+    mutating func appear(_ card: Int) {
+        let arrived = history.cards[card].start?.arrived ?? life
+        history.cards[card].start?.arrived = arrived
+        if !cards[card].isOver { appeared.append(card) }
+    }
 }
