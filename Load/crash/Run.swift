@@ -163,12 +163,14 @@ extension Findings {
             "\(cards.starts) starts (\(startsAfterRestarts) after a restart; \(startsUncertain) given up, "
             + "\(startsLost) of them had not left; \(cards.confirmations) confirmed, of which \(cards.confirmationsAfterRestarts) "
             + "got an update in a later life)"
+        let preferences =
+            "preferences: \(cards.silenced) alerts came silently to cards that want none, \(cards.silencedAfterRestarts) of them by preferences "
+            + "of an earlier life"
         var lines = [
             "judged: \(cards.pushes) pushes to \(checkedCards) cards, \(starts), \(cards.ends) ends (\(cards.endsAgain) again), "
                 + "\(cards.alerts) alerts; \(checkedAtSettlements) cards compared when everything had arrived, "
                 + "\(checkedAfterAbsences) of them after their app's absence",
-            "preferences: \(cards.silenced) alerts came silently to cards that want none, \(cards.silencedAfterRestarts) of them by preferences "
-                + "of an earlier life",
+            preferences,
             "superfluous: \(cards.superfluous) silent pushes for \(cards.restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",
             "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most; "

@@ -26,7 +26,8 @@ package enum Request: Sendable, Equatable {
 
     /// The topic's state becomes that number.
     case change(Change, topic: String, number: Int)
-    case order(Order, topic: String)
+    /// An operator's order; no other one has the number of the call.
+    case order(Order, topic: String, call: Int)
     case follow(card: Int, audience: [String], generation: Int)
     case move(card: Int, audience: [String])
     case replaceToken(card: Int, generation: Int)
@@ -42,7 +43,7 @@ package enum Request: Sendable, Equatable {
     var line: String {
         switch self {
         case .change(let change, let topic, let number): "\(change.rawValue) \(topic) \(number)"
-        case .order(let order, let topic): "\(order.rawValue) \(topic)"
+        case .order(let order, let topic, let call): "\(order.rawValue) \(topic) \(call)"
         case .follow(let card, let audience, let generation):
             "follow \(card) \(audience.joined(separator: ",")) \(generation)"
         case .move(let card, let audience): "move \(card) \(audience.joined(separator: ","))"
@@ -66,8 +67,8 @@ package enum Request: Sendable, Equatable {
             self = .change(change, topic: String(topic), number: value)
             return
         }
-        if let order = Order(rawValue: verb), let topic = rest.popFirst() {
-            self = .order(order, topic: String(topic))
+        if let order = Order(rawValue: verb), let topic = rest.popFirst(), let call = number(rest.popFirst()) {
+            self = .order(order, topic: String(topic), call: call)
             return
         }
         if verb == "settle" || verb == "stop" {
@@ -118,6 +119,8 @@ package enum Request: Sendable, Equatable {
 /// The program's answer to a request, a line as well.
 package enum Answer: Equatable {
     case durable
+    /// Durable as well: the engine has taken a call with the same idempotency key before.
+    case repeated
     /// The receipt promises less.
     case memory
     case settled, unsettled
@@ -130,6 +133,7 @@ package enum Answer: Equatable {
     var line: String {
         switch self {
         case .durable: "durable"
+        case .repeated: "repeated"
         case .memory: "memory"
         case .settled: "settled"
         case .unsettled: "unsettled"
@@ -143,6 +147,7 @@ package enum Answer: Equatable {
         let rest = words.dropFirst()
         switch words.first {
         case "durable": self = .durable
+        case "repeated": self = .repeated
         case "memory": self = .memory
         case "settled": self = .settled
         case "unsettled": self = .unsettled
@@ -156,6 +161,25 @@ package enum Answer: Equatable {
 }
 
 extension Request {
+    /// Text of the call's idempotency key, the same whenever the call is repeated; `nil` for a call without one. Calls for cards say what is to be,
+    /// events have an id, and the other calls without a key may be carried out twice.
+    var key: String? {
+        switch self {
+        case .order(_, _, let call): return "order/\(call)"
+        case .start(let card, _): return "start/\(card)"
+        case .change(let change, let topic, let number):
+            let isKeyed =
+                switch change {
+                case .publish, .correct: number.isMultiple(of: 2)
+                // The sweep of a goal is that of an event.
+                case .alert: number.isMultiple(of: 8) && !Names.isCrowd(topic)
+                case .event, .end: false
+                }
+            return isKeyed ? Names.event(topic, number) : nil
+        case .follow, .move, .replaceToken, .setPreferences, .unfollow, .confirm, .settle, .disk, .stop: return nil
+        }
+    }
+
     /// Kind of the request, for counts.
     var kind: String {
         switch self {

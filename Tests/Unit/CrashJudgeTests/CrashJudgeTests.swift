@@ -441,7 +441,7 @@ import Testing
     @Test func requestsAndAnswersComeBackFromTheirLines() {
         let requests: [Request] = [
             .change(.alert, topic: "match/1", number: 7), .change(.end, topic: "order/2", number: 1),
-            .order(.pause, topic: "match/1"), .follow(card: 3, audience: ["a/1", "b/2"], generation: 0),
+            .order(.pause, topic: "match/1", call: 9), .follow(card: 3, audience: ["a/1", "b/2"], generation: 0),
             .move(card: 3, audience: ["a/1"]), .replaceToken(card: 3, generation: 2), .unfollow(card: 3),
             .setPreferences(card: 3, .silence), .setPreferences(card: 3, .quietHours),
             .start(card: 4, audience: ["a/1"]), .confirm(card: 4, generation: 0), .settle, .disk(isFull: true),
@@ -449,7 +449,8 @@ import Testing
         ]
         for request in requests { #expect(Request(request.line.split(separator: " ")) == request) }
         let answers: [Answer] = [
-            .durable, .memory, .settled, .unsettled, .done, .stopped(owed: 1, unstored: 2), .failed("no room"),
+            .durable, .repeated, .memory, .settled, .unsettled, .done, .stopped(owed: 1, unstored: 2),
+            .failed("no room"),
         ]
         for answer in answers { #expect(Answer(answer.line.split(separator: " ")) == answer) }
         for line in [

@@ -61,7 +61,8 @@ package struct History {
 
     package struct Start {
         package let asked: Tick
-        package let life: Int
+        /// Life in which it was asked for, and taken if that is known.
+        package var life: Int
         package var acknowledged: Tick?
         /// Life in which it has arrived.
         package var arrived: Int?

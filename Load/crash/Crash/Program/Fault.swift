@@ -12,6 +12,10 @@ package enum Fault: String, CaseIterable, Sendable {
     case confirmationForgotten = "confirmation-forgotten"
     /// Answers an unfollow, and keeps the card.
     case unfollowForgotten = "unfollow-forgotten"
+    /// Forgets the idempotency keys of earlier lives.
+    case keyForgotten = "key-forgotten"
+    /// Answers a call with a known idempotency key as a repeated one, and carries it out again.
+    case repeatTaken = "repeat-taken"
     /// Shows an older number again, behind the newer one.
     case versionBack = "version-back"
     /// Sends a state again to everybody, as a restart may do once.
@@ -29,6 +33,8 @@ package enum Fault: String, CaseIterable, Sendable {
         case .preferencesIgnored: ["comes to a card that wants none"]
         case .confirmationForgotten: ["a start was confirmed"]
         case .unfollowForgotten: ["comes to a card that had left it", "no end has come"]
+        case .keyForgotten: ["a repeated call is answered as a new one"]
+        case .repeatTaken: ["goes back from", " twice", " starts"]
         case .versionBack: ["goes back from"]
         case .noteKept: ["a state that no topic has"]
         case .sentAgain: ["a state is sent again to a card that has it"]

@@ -101,7 +101,7 @@ extension Load {
         if order == .resume {
             history.topics[topic].pauses[history.topics[topic].pauses.count - 1].liftedNanoseconds = now
         }
-        return .order(order, topic: history.topics[topic].name)
+        return .order(order, topic: history.topics[topic].name, call: asked)
     }
 
     private mutating func end() -> Request? {
@@ -245,6 +245,14 @@ extension Load {
         }
         return found.shuffled(using: &random).prefix(most).map {
             requests.send(.init(request: $0.request, asked: nextTick(), isRepeat: true))
+        }
+    }
+
+    /// Hands in acknowledged calls with idempotency keys again, of this life and of earlier ones. Each must be answered as a repeated call; one that
+    /// is carried out again shows an old number, alerts twice, or starts a second card.
+    mutating func keyedRepeats(most: Int) -> [(number: Int, request: Request)] {
+        keyed.drawn(by: &random).filter { $0.card.map { !isAway($0) } ?? true }.prefix(most).map {
+            requests.send(.init(request: $0, asked: nextTick(), isRepeat: true))
         }
     }
 

@@ -29,6 +29,7 @@ struct Load {
     var shown = ShownCards()
     var lineups = 0
     var requests = RequestsInFlight()
+    var keyed = KeyedRequests()
     /// Cards whose starts have arrived.
     var appeared: [Int] = []
     private(set) var acknowledged: [String: Int] = [:]
@@ -114,7 +115,9 @@ struct Load {
         case .move(let card, _), .replaceToken(let card, _), .setPreferences(let card, _):
             guard random.chance(0.3) else { return requests.askAgain(operation) }
             cards[card].isBusy = false
-        case .start(let card, _): cards[card].isBusy = false
+        case .start(let card, _):
+            guard random.chance(0.3) else { return requests.askAgain(operation) }
+            cards[card].isBusy = false
         case .confirm(let card, let generation):
             guard let audience = history.cards[card].shows.last?.value else { return }
             requests.askAgain(

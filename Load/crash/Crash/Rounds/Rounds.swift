@@ -87,10 +87,16 @@ package final class Rounds {
         let kinds = load.acknowledged.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         return "acknowledged: \(kinds.joined(separator: ", ")); at least \(acknowledgements.min() ?? 0) a round; "
             + "\(misses) kills missed the phase that they were to meet\n"
+            + "\(keySummary)\n"
             + "\(disks.count) full disks, of which \(disks.held) held requests back and \(disks.kills) were full at the kill; "
             + "\(inspections) inspections by an operator\n"
             + CardApp.allCases.map { "simulator of the \($0) app: \(services[$0]?.summary ?? "")" }.joined(
                 separator: "\n")
+    }
+
+    private var keySummary: String {
+        "idempotency keys: \(load.keyed.repeats) acknowledged calls were repeated, and \(load.keyed.lost) calls were known whose answers a kill "
+            + "had swallowed"
     }
 
     /// Counts of the situations that a run has met, beside the judge's counts; empty if the run was too short to meet all of them.
@@ -98,7 +104,7 @@ package final class Rounds {
         guard acknowledgements.count >= Rounds.period else { return [] }
         return [
             ("full disk that holds requests back", disks.held), ("kill under a full disk", disks.kills),
-            ("inspection by an operator", inspections),
+            ("inspection by an operator", inspections), ("repeated call with a key", load.keyed.repeats),
         ]
     }
 
@@ -118,7 +124,9 @@ package final class Rounds {
         }
         try start(round, apps)
         try waitUntilReady()
-        for repeated in load.repeats(most: 40) { child?.send(repeated.number, repeated.request) }
+        for repeated in load.repeats(most: 40) + load.keyedRepeats(most: 40) {
+            child?.send(repeated.number, repeated.request)
+        }
         var count = try exchange(Int.random(in: 0..<options.acknowledgements / 2, using: &random))
         let settle = send(.settle)
         // In half of the rounds, what is acknowledged behind an answer is all that a kill may interrupt.
@@ -306,6 +314,7 @@ package final class Rounds {
         try finish([])
         try finish(load.release(at: Clock.monotonicNanoseconds()))
         try finish(load.repeats(most: 2000))
+        try finish(load.keyedRepeats(most: KeyedRequests.keptMax))
         try finish([load.ask(.settle)])
         try finish(load.lastChanges())
         try finish([load.ask(.settle)])
