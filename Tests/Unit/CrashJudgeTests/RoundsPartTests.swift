@@ -128,6 +128,16 @@ import Testing
         }
     }
 
+    @Test func theAimsThatKillsHaveMissedAreNamed() {
+        var misses = AimMisses()
+        #expect(misses.text == "0 kills missed the phase that they were to meet")
+        misses.note(.anywhere, metIn: [])
+        misses.note(.commit, metIn: [.sweep, .people])
+        for phases in [[], [Phase.entries]] { misses.note(.loading, metIn: phases) }
+        misses.note(.sweep, metIn: [.start])
+        #expect(misses.text == "3 kills missed the phase that they were to meet: 2 loading, 1 sweep")
+    }
+
     // MARK: Cards
 
     @Test func aRemovedCardIsDrawnNoMore() {

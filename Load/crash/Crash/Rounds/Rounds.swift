@@ -17,7 +17,7 @@ package final class Rounds {
     private let appeared = Locked<[Int]>([])
     private var child: Child?
     private(set) var acknowledgements: [Int] = []
-    private(set) var misses = 0
+    private var misses = AimMisses()
     private var disks = FullDisks()
     private var inspections = 0
 
@@ -86,7 +86,7 @@ package final class Rounds {
     package var summary: String {
         let kinds = load.acknowledged.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         return "acknowledged: \(kinds.joined(separator: ", ")); at least \(acknowledgements.min() ?? 0) a round; "
-            + "\(misses) kills missed the phase that they were to meet\n"
+            + "\(misses.text)\n"
             + "\(keySummary)\n"
             + "\(disks.count) full disks, of which \(disks.held) held requests back and \(disks.kills) were full at the kill; "
             + "\(inspections) inspections by an operator\n"
@@ -295,7 +295,7 @@ package final class Rounds {
         child?.crash()
         _ = child?.reap()
         let phases = marks.current
-        if aim != .anywhere, !aim.phases.contains(where: phases.contains) { misses += 1 }
+        misses.note(aim, metIn: phases)
         // Answers that the program had written by then.
         while let answers = child?.receive(within: 1000) { _ = take(answers) }
         child = nil
