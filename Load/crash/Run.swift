@@ -12,13 +12,27 @@ struct Run {
     let numbers: [String: Int]
     let fault: Fault?
     let folder: String?
+    /// Is `true` if all faults are planted, one after the other.
+    var isPlanting = false
 
-    private func inFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+    /// Runs the body in a folder. A temporary one stays after a failure, unless faults are planted.
+    private func inFolder<Result>(
+        _ body: (String) throws -> (result: Result, isGood: Bool)
+    ) throws -> Result {
         let path = folder ?? NSTemporaryDirectory() + "fanfare-crash-\(UUID().uuidString)"
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer { if folder == nil { try? FileManager.default.removeItem(atPath: path) } }
-        return try body(path)
+        var isKept = folder != nil || fault == nil && !isPlanting
+        defer { if !isKept { try? FileManager.default.removeItem(atPath: path) } }
+        do {
+            let (result, isGood) = try body(path)
+            if folder == nil, isGood { isKept = false }
+            if isKept { tell("the run's folder stays: \(path)") }
+            return result
+        } catch {
+            if isKept { tell("the run's folder stays: \(path)") }
+            throw error
+        }
     }
 
     /// Report of a run on itself, beside the judge's findings.
@@ -74,7 +88,9 @@ struct Run {
             let rounds = try Rounds(options)
             let (history, dumps) = try rounds.run(report: tell)
             var judge = CrashJudge(history, try Record(dumps: dumps, history), seed: options.seed)
-            return (history, judge.judge(), Played(summary: rounds.summary, met: rounds.met))
+            let findings = judge.judge()
+            let played = Played(summary: rounds.summary, met: rounds.met)
+            return ((history, findings, played), findings.violationCount == 0)
         }
     }
 
@@ -99,7 +115,7 @@ struct Run {
                 isGood
                     ? "good: at most \(sweep.lostMax) may lack a goal"
                     : "wrong: at most \(sweep.lostMax) may lack a goal, and nobody has it twice")
-            return isGood
+            return (isGood, isGood)
         }
     }
 

@@ -199,7 +199,8 @@ package final class Rounds {
         load.begin(round: round, at: Clock.monotonicNanoseconds(), apps: apps, isQuiet: isQuiet)
         var options = programOptions
         options.ports = options.ports.filter { apps.contains($0.key) }
-        child = try Child(options.arguments, log: self.options.folder + "/program.log")
+        let folder = self.options.folder
+        child = try Child(options.arguments, log: folder + "/program.log", exchange: folder + "/exchange.log")
     }
 
     private func waitUntilReady() throws(CrashError) {
