@@ -276,9 +276,10 @@ package struct CrashJudge {
         let until = history.settlements.first { $0.life > life }
         // Nobody promises that an alert waits for the return of an app.
         let lives = life...(until?.life ?? life)
+        let part = change.asked...(until?.acknowledged ?? change.asked)
         let certain = followers.filter { card in
             lives.allSatisfy { history.serves(card, in: $0) }
-                && history.cards[card].wantsAlerts(during: change.asked...(until?.acknowledged ?? change.asked))
+                && history.cards[card].wantsAlerts(during: part)
                 && history.cards[card].shows.contains {
                     $0.value == [topic] && ($0.acknowledged ?? .max) < change.asked
                         && ($0.leaving ?? .max) > until?.acknowledged ?? 0
@@ -333,8 +334,9 @@ package struct CrashJudge {
             let place = changes.lastIndex(where: { $0.life == life && $0.kind == .alert && $0.acknowledged != nil }),
             !changes[place].isMuted, changes[place].pause == nil
         else { return }
+        let part = changes[place].asked...back.acknowledged
         let certain = cards.filter { card in
-            history.cards[card].wantsAlerts(during: changes[place].asked...back.acknowledged)
+            history.cards[card].wantsAlerts(during: part)
                 && history.cards[card].shows.contains {
                     $0.value == [topic] && ($0.acknowledged ?? .max) < changes[place].asked
                         && ($0.leaving ?? .max) > back.acknowledged
