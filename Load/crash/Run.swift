@@ -12,13 +12,27 @@ struct Run {
     let numbers: [String: Int]
     let fault: Fault?
     let folder: String?
+    /// Is `true` if all faults are planted, one after the other.
+    var isPlanting = false
 
-    private func inFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+    /// Runs the body in a folder. A temporary one stays after a failure, unless faults are planted.
+    private func inFolder<Result>(
+        _ body: (String) throws -> (result: Result, isGood: Bool)
+    ) throws -> Result {
         let path = folder ?? NSTemporaryDirectory() + "fanfare-crash-\(UUID().uuidString)"
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer { if folder == nil { try? FileManager.default.removeItem(atPath: path) } }
-        return try body(path)
+        var isKept = folder != nil || fault == nil && !isPlanting
+        defer { if !isKept { try? FileManager.default.removeItem(atPath: path) } }
+        do {
+            let (result, isGood) = try body(path)
+            if folder == nil, isGood { isKept = false }
+            if isKept { tell("the run's folder stays: \(path)") }
+            return result
+        } catch {
+            if isKept { tell("the run's folder stays: \(path)") }
+            throw error
+        }
     }
 
     /// Report of a run on itself, beside the judge's findings.
@@ -45,8 +59,10 @@ struct Run {
         // A run in which nothing of these was seen says nothing of them.
         let seen = [
             ("alert", findings.cards.alerts), ("end", findings.cards.ends), ("start", findings.cards.starts),
+            ("alert withheld by preferences of an earlier life", findings.cards.silencedAfterRestarts),
             ("start after a restart", findings.startsAfterRestarts),
             ("start that was given up", findings.startsUncertain),
+            ("update of an earlier life's confirmation", findings.cards.confirmationsAfterRestarts),
             ("comparison when everything had arrived", findings.checkedAtSettlements),
         ]
         var met = rounds.met
@@ -72,7 +88,9 @@ struct Run {
             let rounds = try Rounds(options)
             let (history, dumps) = try rounds.run(report: tell)
             var judge = CrashJudge(history, try Record(dumps: dumps, history), seed: options.seed)
-            return (history, judge.judge(), Played(summary: rounds.summary, met: rounds.met))
+            let findings = judge.judge()
+            let played = Played(summary: rounds.summary, met: rounds.met)
+            return ((history, findings, played), findings.violationCount == 0)
         }
     }
 
@@ -97,7 +115,7 @@ struct Run {
                 isGood
                     ? "good: at most \(sweep.lostMax) may lack a goal"
                     : "wrong: at most \(sweep.lostMax) may lack a goal, and nobody has it twice")
-            return isGood
+            return (isGood, isGood)
         }
     }
 
@@ -159,11 +177,16 @@ extension Findings {
     fileprivate var text: String {
         let starts =
             "\(cards.starts) starts (\(startsAfterRestarts) after a restart; \(startsUncertain) given up, "
-            + "\(startsLost) of them had not left)"
+            + "\(startsLost) of them had not left; \(cards.confirmations) confirmed, of which \(cards.confirmationsAfterRestarts) "
+            + "got an update in a later life)"
+        let preferences =
+            "preferences: \(cards.silenced) alerts came silently to cards that want none, \(cards.silencedAfterRestarts) of them by preferences "
+            + "of an earlier life"
         var lines = [
             "judged: \(cards.pushes) pushes to \(checkedCards) cards, \(starts), \(cards.ends) ends (\(cards.endsAgain) again), "
                 + "\(cards.alerts) alerts; \(checkedAtSettlements) cards compared when everything had arrived, "
                 + "\(checkedAfterAbsences) of them after their app's absence",
+            preferences,
             "superfluous: \(cards.superfluous) silent pushes for \(cards.restartsOfCards) restarts of cards, "
                 + "\(CrashCosts.superfluousPerRestart) each may be",
             "alerts that kills have interrupted: \(alertsAtKills) followers, \(alertsLost) lack theirs, \(alertsLostAtOnce) of one alert at most; "

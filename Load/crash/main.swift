@@ -19,7 +19,8 @@ private let usage = """
       sweep             kills it at ten moments of a goal's sweep to N followers (1000000)
       faults            rounds of programs that each commit a fault on purpose, which the judge must see
       --fault NAME      \(Fault.allCases.map(\.rawValue).joined(separator: ", "))
-      --keep FOLDER     folder for the store, the dump and the program's reports, which stays; otherwise a temporary one
+      --keep FOLDER     folder for the store, the dumps, the program's reports and the requests with their answers, which stays;
+                        otherwise a temporary one, which stays after a violation
 
     Exit status: 0 nothing found; 1 a violation, named on standard output; 2 usage.
     """
@@ -50,7 +51,7 @@ private func run() -> Int32 {
         default: return refuse("\(option): no such option")
         }
     }
-    let run = Run(numbers: numbers, fault: fault, folder: folder)
+    let run = Run(numbers: numbers, fault: fault, folder: folder, isPlanting: command == "faults")
     do {
         switch command {
         case "rounds": return try run.rounds() ? 0 : 1

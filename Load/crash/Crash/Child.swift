@@ -5,12 +5,16 @@ final class Child {
     let pid: pid_t
     private let socket: Int32
     private var buffer = LineBuffer()
+    /// Record of the requests and the answers; `nil` if nobody keeps it.
+    private var exchange: UnsafeMutablePointer<FILE>?
     private var isReaped = false
 
     /// Starts this executable again.
     ///
-    /// - Parameter log: file that gets what the program reports.
-    init(_ arguments: [String], log: String) throws(CrashError) {
+    /// - Parameters:
+    ///   - log: file that gets what the program reports.
+    ///   - exchange: file that gets the requests and the answers behind those of earlier programs.
+    init(_ arguments: [String], log: String, exchange file: String? = nil) throws(CrashError) {
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
             throw CrashError("socketpair: \(String(cString: strerror(errno)))")
@@ -33,9 +37,12 @@ final class Child {
             throw CrashError("the program cannot be started: \(String(cString: strerror(code)))")
         }
         self.pid = pid
+        if let file { exchange = fopen(file, "a") }
+        note("begins", "process \(pid)")
     }
 
     deinit {
+        if let exchange { fclose(exchange) }
         if !isReaped {
             kill(pid, SIGKILL)
             _ = reap()
@@ -43,8 +50,15 @@ final class Child {
         close(socket)
     }
 
+    private func note(_ what: String, _ line: String) {
+        guard let exchange else { return }
+        fputs("\(what): \(line)\n", exchange)
+    }
+
     func send(_ number: Int, _ request: Request) {
-        let bytes = Array("\(number) \(request.line)\n".utf8)
+        let line = "\(number) \(request.line)"
+        note("asked", line)
+        let bytes = Array("\(line)\n".utf8)
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -64,12 +78,16 @@ final class Child {
         let count = bytes.withUnsafeMutableBytes { read(socket, $0.baseAddress, $0.count) }
         guard count > 0 else { return nil }
         return buffer.take(bytes.prefix(count)).compactMap { line in
+            note("answered", line)
             let words = line.split(separator: " ")
             return words.first.flatMap { Int($0) }.map { ($0, words.dropFirst()) }
         }
     }
 
-    func crash() { kill(pid, SIGKILL) }
+    func crash() {
+        note("killed", "process \(pid)")
+        kill(pid, SIGKILL)
+    }
 
     /// Waits until the process has ended.
     ///

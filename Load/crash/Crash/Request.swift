@@ -12,12 +12,26 @@ package enum Request: Sendable, Equatable {
 
     package enum Order: String, Sendable { case mute, unmute, pause, resume }
 
+    /// What the preferences of a card ask for.
+    package enum Wish: String, Sendable {
+        /// Every alert, as without preferences.
+        case alerts
+        /// No alert at any time.
+        case silence
+        /// No alert in quiet hours, which outlast the run.
+        case quietHours
+
+        package var wantsAlerts: Bool { self == .alerts }
+    }
+
     /// The topic's state becomes that number.
     case change(Change, topic: String, number: Int)
-    case order(Order, topic: String)
+    /// An operator's order; no other one has the number of the call.
+    case order(Order, topic: String, call: Int)
     case follow(card: Int, audience: [String], generation: Int)
     case move(card: Int, audience: [String])
     case replaceToken(card: Int, generation: Int)
+    case setPreferences(card: Int, Wish)
     case unfollow(card: Int)
     case start(card: Int, audience: [String])
     case confirm(card: Int, generation: Int)
@@ -29,11 +43,12 @@ package enum Request: Sendable, Equatable {
     var line: String {
         switch self {
         case .change(let change, let topic, let number): "\(change.rawValue) \(topic) \(number)"
-        case .order(let order, let topic): "\(order.rawValue) \(topic)"
+        case .order(let order, let topic, let call): "\(order.rawValue) \(topic) \(call)"
         case .follow(let card, let audience, let generation):
             "follow \(card) \(audience.joined(separator: ",")) \(generation)"
         case .move(let card, let audience): "move \(card) \(audience.joined(separator: ","))"
         case .replaceToken(let card, let generation): "replaceToken \(card) \(generation)"
+        case .setPreferences(let card, let wish): "setPreferences \(card) \(wish.rawValue)"
         case .unfollow(let card): "unfollow \(card)"
         case .start(let card, let audience): "start \(card) \(audience.joined(separator: ","))"
         case .confirm(let card, let generation): "confirm \(card) \(generation)"
@@ -52,8 +67,8 @@ package enum Request: Sendable, Equatable {
             self = .change(change, topic: String(topic), number: value)
             return
         }
-        if let order = Order(rawValue: verb), let topic = rest.popFirst() {
-            self = .order(order, topic: String(topic))
+        if let order = Order(rawValue: verb), let topic = rest.popFirst(), let call = number(rest.popFirst()) {
+            self = .order(order, topic: String(topic), call: call)
             return
         }
         if verb == "settle" || verb == "stop" {
@@ -78,6 +93,9 @@ package enum Request: Sendable, Equatable {
             self = .follow(card: card, audience: audience, generation: generation)
         case "move": self = .move(card: card, audience: audience)
         case "start": self = .start(card: card, audience: audience)
+        case "setPreferences":
+            guard let wish = Wish(rawValue: String(word)) else { return nil }
+            self = .setPreferences(card: card, wish)
         case "replaceToken", "confirm":
             guard let generation = Int(word) else { return nil }
             self =
@@ -90,9 +108,8 @@ package enum Request: Sendable, Equatable {
     /// Card that the request is about; `nil` for one about a topic or the program.
     var card: Int? {
         switch self {
-        case .follow(let card, _, _), .move(let card, _), .replaceToken(let card, _), .unfollow(let card),
-            .start(let card, _),
-            .confirm(let card, _):
+        case .follow(let card, _, _), .move(let card, _), .replaceToken(let card, _), .setPreferences(let card, _),
+            .unfollow(let card), .start(let card, _), .confirm(let card, _):
             card
         case .change, .order, .settle, .disk, .stop: nil
         }
@@ -102,6 +119,8 @@ package enum Request: Sendable, Equatable {
 /// The program's answer to a request, a line as well.
 package enum Answer: Equatable {
     case durable
+    /// Durable as well: the engine has taken a call with the same idempotency key before.
+    case repeated
     /// The receipt promises less.
     case memory
     case settled, unsettled
@@ -114,6 +133,7 @@ package enum Answer: Equatable {
     var line: String {
         switch self {
         case .durable: "durable"
+        case .repeated: "repeated"
         case .memory: "memory"
         case .settled: "settled"
         case .unsettled: "unsettled"
@@ -127,6 +147,7 @@ package enum Answer: Equatable {
         let rest = words.dropFirst()
         switch words.first {
         case "durable": self = .durable
+        case "repeated": self = .repeated
         case "memory": self = .memory
         case "settled": self = .settled
         case "unsettled": self = .unsettled
@@ -140,6 +161,25 @@ package enum Answer: Equatable {
 }
 
 extension Request {
+    /// Text of the call's idempotency key, the same whenever the call is repeated; `nil` for a call without one. Calls for cards say what is to be,
+    /// events have an id, and the other calls without a key may be carried out twice.
+    var key: String? {
+        switch self {
+        case .order(_, _, let call): return "order/\(call)"
+        case .start(let card, _): return "start/\(card)"
+        case .change(let change, let topic, let number):
+            let isKeyed =
+                switch change {
+                case .publish, .correct: number.isMultiple(of: 2)
+                // The sweep of a goal is that of an event.
+                case .alert: number.isMultiple(of: 8) && !Names.isCrowd(topic)
+                case .event, .end: false
+                }
+            return isKeyed ? Names.event(topic, number) : nil
+        case .follow, .move, .replaceToken, .setPreferences, .unfollow, .confirm, .settle, .disk, .stop: return nil
+        }
+    }
+
     /// Kind of the request, for counts.
     var kind: String {
         switch self {
@@ -148,6 +188,7 @@ extension Request {
         case .follow: "follows"
         case .move: "moves"
         case .replaceToken: "rotations"
+        case .setPreferences: "preferences"
         case .unfollow: "unfollows"
         case .start: "starts"
         case .confirm: "confirmations"

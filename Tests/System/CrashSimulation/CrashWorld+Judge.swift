@@ -163,7 +163,19 @@ extension CrashWorld {
         judgeSuperfluous(push, to: index)
         judgeStamp(push, to: index)
         judgeNumber(push, to: index)
+        let unclaimed = met.unclaimed
         for alert in push.alerts { judge(alert, to: index) }
+        if met.unclaimed > unclaimed { judgePatience() }
+    }
+
+    /// Checks that each push which has left without a claim is one that its shard counts: the shard does so while a request to the store has been
+    /// waiting for as long as alerts wait.
+    private func judgePatience() {
+        leftUnclaimed += 1
+        let counted = life?.nodes.reduce(0) { $0 + $1.turn.shard.statistics.alerts.unclaimed } ?? 0
+        if leftUnclaimed > counted {
+            complain("\(leftUnclaimed) pushes leave without a claim, and a slow store explains \(counted) alerts")
+        }
     }
 
     func judge(_ alert: String, to index: Int) {
@@ -199,7 +211,6 @@ extension CrashWorld {
         guard isStalling else { return complain("phone \(index): alert \(alert) leaves without a claim") }
         phones[index].unclaimed[alert] = met.lives
         met.unclaimed += 1
-        hasLeftUnclaimed = true
     }
 
     func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {

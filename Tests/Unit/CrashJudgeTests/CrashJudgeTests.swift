@@ -135,6 +135,51 @@ import Testing
         }
     }
 
+    private static func preference(
+        _ wish: Request.Wish, _ asked: Int, _ acknowledged: Int?, at milliseconds: Int64 = 0
+    ) -> History.Preference {
+        History.Preference(
+            wish, asked: asked, askedNanoseconds: milliseconds * 1_000_000, acknowledged: acknowledged)
+    }
+
+    @Test func theJudgeSeesAnAlertToACardWhoseAcknowledgedPreferencesWantNone() {
+        for wish in [Request.Wish.silence, .quietHours] {
+            sees("alert 2 of match/0 comes to a card that wants none") {
+                $0.history.cards[0].preferences.append(Self.preference(wish, 5, 6))
+            }
+        }
+        sees("comes to a card that wants none") {
+            $0.history.cards[0].preferences += [
+                Self.preference(.silence, 5, 6), Self.preference(.alerts, 9, 10, at: 201),
+            ]
+        }
+        let harmless = [
+            [Self.preference(.silence, 5, nil)], [Self.preference(.silence, 5, 8)],
+            [Self.preference(.silence, 5, 6), Self.preference(.alerts, 9, nil, at: 200)],
+        ]
+        for preferences in harmless {
+            let found = Lives.violations { $0.history.cards[0].preferences += preferences }
+            #expect(found.isEmpty, "\(found)")
+        }
+    }
+
+    @Test func aCardThatWantsNoAlertsNeedsNone() {
+        var lives = Lives()
+        lives.record.pushes[0][1] = Lives.push(2, at: 10_050, stamp: 101)
+        lives.history.cards[0].preferences.append(Self.preference(.silence, 5, 6))
+        let later = lives.findings()
+        #expect(later.violationCount == 0 && later.alertsAtKills == 0, "\(later.violations)")
+        #expect(later.cards.silenced == 1 && later.cards.silencedAfterRestarts == 1)
+        // In one life everything settles.
+        lives.record.pushes[0][1] = Lives.push(2, at: 200, stamp: 101)
+        lives.history.settlements.insert(.init(life: 0, asked: 9, acknowledged: 10, nanoseconds: 300_000_000), at: 0)
+        let atOnce = lives.findings()
+        #expect(atOnce.violationCount == 0 && atOnce.cards.silencedAfterRestarts == 0, "\(atOnce.violations)")
+        lives.history.cards[0].preferences.removeLast()
+        let lost = lives.findings().violations.map(\.text)
+        #expect(lost.contains { $0.contains("alert 2 of match/0 is acknowledged, everything settled") }, "\(lost)")
+    }
+
     @Test func theJudgeSeesAPushToWhoHasLeft() {
         sees("comes to a card that had left it") { lives in
             lives.history.cards[0].shows[0].left = 15
@@ -217,6 +262,28 @@ import Testing
             #expect(findings.startsUncertain == (uncertain == nil ? 0 : 1) && findings.startsLost == 0)
             #expect(!findings.violations.contains { $0.text.contains("start") }, "\(findings.violations)")
         }
+    }
+
+    @Test func theJudgeSeesThatAConfirmationIsForgotten() {
+        func confirmed(_ spoil: (inout Lives) -> Void) -> Findings {
+            var lives = Lives()
+            lives.history.cards[0].start = .init(asked: 3, life: 0, acknowledged: 4)
+            lives.history.cards[0].start?.confirmed = (life: 0, tick: 6)
+            lives.record.pushes[0].insert(Lives.push(1, at: 90, stamp: 99, event: .start), at: 0)
+            spoil(&lives)
+            return lives.findings()
+        }
+        let good = confirmed { _ in }
+        #expect(good.violationCount == 0 && good.cards.confirmations == 1, "\(good.violations)")
+        #expect(good.cards.confirmationsAfterRestarts == 1)
+        let silent = confirmed { $0.record.pushes[0].removeLast(3) }
+        #expect(silent.violations.contains { $0.text.contains("everything settled, and no update has come") })
+        #expect(silent.cards.confirmationsAfterRestarts == 0)
+        let givenUp = confirmed { $0.history.cards[0].start?.uncertain = 1 }
+        #expect(givenUp.violations.contains { $0.text.contains("confirmed in life 0, and this one gives it up") })
+        // A life may have given the start up before the app was known to have it.
+        let before = confirmed { $0.history.cards[0].start?.uncertain = 0 }
+        #expect(!before.violations.contains { $0.text.contains("confirmed") }, "\(before.violations)")
     }
 
     /// Four cards, the last of which is of the second app, and three lives, the second of which lacks that app.
@@ -374,17 +441,21 @@ import Testing
     @Test func requestsAndAnswersComeBackFromTheirLines() {
         let requests: [Request] = [
             .change(.alert, topic: "match/1", number: 7), .change(.end, topic: "order/2", number: 1),
-            .order(.pause, topic: "match/1"), .follow(card: 3, audience: ["a/1", "b/2"], generation: 0),
+            .order(.pause, topic: "match/1", call: 9), .follow(card: 3, audience: ["a/1", "b/2"], generation: 0),
             .move(card: 3, audience: ["a/1"]), .replaceToken(card: 3, generation: 2), .unfollow(card: 3),
+            .setPreferences(card: 3, .silence), .setPreferences(card: 3, .quietHours),
             .start(card: 4, audience: ["a/1"]), .confirm(card: 4, generation: 0), .settle, .disk(isFull: true),
             .disk(isFull: false), .stop,
         ]
         for request in requests { #expect(Request(request.line.split(separator: " ")) == request) }
         let answers: [Answer] = [
-            .durable, .memory, .settled, .unsettled, .done, .stopped(owed: 1, unstored: 2), .failed("no room"),
+            .durable, .repeated, .memory, .settled, .unsettled, .done, .stopped(owed: 1, unstored: 2),
+            .failed("no room"),
         ]
         for answer in answers { #expect(Answer(answer.line.split(separator: " ")) == answer) }
-        for line in ["", "follow", "follow x a/1 0", "event a/1", "confirm 1 x", "disk half", "dance 1"] {
+        for line in [
+            "", "follow", "follow x a/1 0", "event a/1", "confirm 1 x", "setPreferences 1 x", "disk half", "dance 1",
+        ] {
             #expect(Request(line.split(separator: " ")) == nil, "\(line)")
         }
     }

@@ -33,6 +33,83 @@ import Testing
         #expect(last?.request == .unfollow(card: 0))
     }
 
+    @Test func aKnownCallIsAnsweredAsARepeatedOneAndANewCallIsNot() {
+        let start = Request.start(card: 3, audience: ["match/1"])
+        let new = RequestsInFlight.Entry(request: start, asked: 1)
+        let again = RequestsInFlight.Entry(request: start, asked: 2, isRepeat: true)
+        #expect(new.fault(of: .durable) == nil && new.fault(of: .repeated) != nil && !new.mayBeGone)
+        #expect(again.fault(of: .repeated) == nil && again.fault(of: .durable) != nil)
+        // An event has an id, and its repetition the answer of a new one.
+        let event = Request.change(.event, topic: "match/1", number: 8)
+        let eventAgain = RequestsInFlight.Entry(request: event, asked: 3, isRepeat: true)
+        #expect(eventAgain.fault(of: .durable) == nil)
+    }
+
+    @Test func aCallWhoseAnswerIsLostMayBeKnownOrNew() {
+        var requests = RequestsInFlight()
+        requests.askAgain(.init(request: .start(card: 3, audience: ["match/1"]), asked: 1))
+        let sent = requests.sendAgain { _ in false }
+        let entry = requests.take(sent?.number ?? 0)
+        #expect(entry?.mayBeKnown == true && entry?.mayBeGone == true)
+        let faults = [Answer.durable, .repeated].compactMap { entry?.fault(of: $0) }
+        #expect(faults.isEmpty, "\(faults)")
+    }
+
+    // MARK: Idempotency keys
+
+    @Test func callsOfDifferentEffectsHaveDifferentKeys() {
+        let keyed: [Request] = [
+            .order(.mute, topic: "match/1", call: 7), .order(.mute, topic: "match/1", call: 8),
+            .start(card: 3, audience: ["match/1"]), .start(card: 4, audience: ["match/1"]),
+            .change(.publish, topic: "match/1", number: 2), .change(.correct, topic: "match/1", number: 4),
+            .change(.alert, topic: "match/1", number: 8),
+        ]
+        let keys = Set(keyed.compactMap(\.key))
+        #expect(keys.count == keyed.count)
+        let others: [Request] = [
+            .change(.event, topic: "match/1", number: 8), .change(.end, topic: "match/1", number: 8),
+            .change(.alert, topic: "crowd/0", number: 8), .change(.publish, topic: "match/1", number: 3),
+            .unfollow(card: 3), .setPreferences(card: 3, .alerts), .settle,
+        ]
+        let none = others.compactMap(\.key)
+        #expect(none.isEmpty, "\(none)")
+    }
+
+    @Test func theNewestCallsWithKeysAreRepeated() {
+        var keyed = KeyedRequests()
+        var random = SplitMix64(seed: 1)
+        let count = KeyedRequests.keptMax + 10
+        for card in 0..<count { keyed.note(.durable, to: .start(card: card, audience: ["match/1"]), isRepeat: false) }
+        keyed.note(.durable, to: .unfollow(card: 1), isRepeat: false)
+        keyed.note(.memory, to: .start(card: count, audience: ["match/1"]), isRepeat: false)
+        keyed.note(.repeated, to: .start(card: count - 1, audience: ["match/1"]), isRepeat: true)
+        let cards = keyed.drawn(by: &random).compactMap(\.card)
+        #expect(cards.sorted() == Array(10..<count) && keyed.repeats == 1 && keyed.lost == 0)
+        keyed.note(.repeated, to: .start(card: count, audience: ["match/1"]), isRepeat: false)
+        #expect(keyed.lost == 1)
+    }
+
+    @Test func startsWhoseAnswersAKillSwallowsAreAskedForAgain() {
+        var load = Load(seed: 7)
+        load.begin(round: 1, at: 0)
+        var started: Set<Int> = []
+        for _ in 0..<2000 {
+            if case .start(let card, _)? = load.next(at: 0)?.request { started.insert(card) }
+        }
+        load.killed(in: [])
+        load.begin(round: 2, at: 0)
+        var again: Set<Int> = []
+        for _ in 0..<2000 {
+            guard let next = load.next(at: 0) else { continue }
+            guard case .start(let card, _) = next.request, started.contains(card) else { continue }
+            again.insert(card)
+            load.take(.repeated, to: next.number, at: 0)
+        }
+        #expect(!again.isEmpty && again.count < started.count)
+        let acknowledged = again.filter { load.history.cards[$0].start?.acknowledged != nil }
+        #expect(acknowledged == again && load.history.complaints.isEmpty, "\(load.history.complaints)")
+    }
+
     // MARK: Aims
 
     /// The kills of every fourth place wait for full disks, whatever their aim.
@@ -49,6 +126,16 @@ import Testing
             let missing = [Aim.commit, .sweep, .start].filter { !late.contains($0) }
             #expect(isLoadingMet && missing.isEmpty, "from \(first): \(missing)")
         }
+    }
+
+    @Test func theAimsThatKillsHaveMissedAreNamed() {
+        var misses = AimMisses()
+        #expect(misses.text == "0 kills missed the phase that they were to meet")
+        misses.note(.anywhere, metIn: [])
+        misses.note(.commit, metIn: [.sweep, .people])
+        for phases in [[], [Phase.entries]] { misses.note(.loading, metIn: phases) }
+        misses.note(.sweep, metIn: [.start])
+        #expect(misses.text == "3 kills missed the phase that they were to meet: 2 loading, 1 sweep")
     }
 
     // MARK: Cards

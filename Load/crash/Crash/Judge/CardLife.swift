@@ -108,6 +108,7 @@ struct CardLife {
                 }
             }
             judgeReach(push, shown, change, isLineup: content.isLineup)
+            noteSilence(push, shown, change)
         }
         if content == last?.content, push.alerts.isEmpty, last?.event == .update {
             counts.superfluous += 1
@@ -145,6 +146,25 @@ struct CardLife {
         if !reaches { complain("\(shown.number) of \(name) comes to a token that had been replaced", push) }
     }
 
+    /// Returns the preferences by which the card certainly wants no alert of a change when a push arrives; `nil` if it may want one.
+    private func silence(_ change: History.Change, at push: Record.Push) -> History.Preference? {
+        let possible = card.preferences(since: change.asked).filter {
+            record.milliseconds($0.askedNanoseconds, of: index) <= push.arrival
+        }
+        return possible.contains { $0.wish.wantsAlerts } ? nil : possible.first
+    }
+
+    private mutating func noteSilence(_ push: Record.Push, _ shown: Record.Shown, _ change: History.Change) {
+        guard change.kind == .alert, !change.isMuted, !push.alerts.contains(shown),
+            let silence = silence(change, at: push)
+        else { return }
+        counts.silenced += 1
+        let killed = history.lives.indices.contains(push.life - 1) ? history.lives[push.life - 1].killed : nil
+        if let killed, let acknowledged = silence.acknowledged, acknowledged < killed {
+            counts.silencedAfterRestarts += 1
+        }
+    }
+
     private mutating func judgeAlerts(_ push: Record.Push) {
         for alert in push.alerts {
             counts.alerts += 1
@@ -157,6 +177,9 @@ struct CardLife {
                 judgeRepeat(of: alert, after: before, push)
             }
             if change.isMuted { complain("alert \(alert.number) of \(topic.name), which was muted", push) }
+            if silence(change, at: push) != nil {
+                complain("alert \(alert.number) of \(topic.name) comes to a card that wants none", push)
+            }
             let joined = card.shows.filter { $0.value.contains(alert.topic) }.map(\.asked).min() ?? .max
             if joined > change.acknowledged ?? .max {
                 complain("alert \(alert.number) of \(topic.name) comes to a card that joined after it", push)

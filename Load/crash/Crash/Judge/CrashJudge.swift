@@ -20,6 +20,7 @@ package struct CrashJudge {
             take(life.violations, of: card)
             findings.cards.add(life.counts)
             take(judgeStart(of: card), of: card)
+            take(judgeConfirmation(of: card), of: card)
             take(judgeArrivals(of: card), of: card)
             take(judgeEnd(of: card), of: card)
         }
@@ -83,6 +84,33 @@ package struct CrashJudge {
         return found
     }
 
+    /// A confirmation that was acknowledged is known to all later lives: none gives the start up, and the card gets what its topic shows.
+    private mutating func judgeConfirmation(of index: Int) -> [(text: String, life: Int)] {
+        let card = history.cards[index]
+        guard let start = card.start, let confirmed = start.confirmed else { return [] }
+        findings.cards.confirmations += 1
+        if record.pushes[index].contains(where: { $0.event == .update && $0.life > confirmed.life }) {
+            findings.cards.confirmationsAfterRestarts += 1
+        }
+        var found: [(text: String, life: Int)] = []
+        if let told = start.uncertain, told > confirmed.life {
+            found.append(("a start was confirmed in life \(confirmed.life), and this one gives it up", told))
+        }
+        let hasUpdate = record.pushes[index].contains { $0.event != .start }
+        let isLeaving = card.unfollowed != nil || card.shows.count > 1
+        let topic = history.topics[card.shows[0].value[0]]
+        let first = record.pushes[index].first?.content?.shown.first?.number ?? 0
+        guard !hasUpdate, !isLeaving, topic.end == nil, topic.pauses.isEmpty else { return found }
+        for settled in history.settlements
+        where settled.asked > confirmed.tick && history.serves(index, in: settled.life) {
+            let newest = topic.changes.lastIndex { ($0.acknowledged ?? .max) < settled.asked } ?? -1
+            guard newest + 1 > first else { continue }
+            found.append(("a start was confirmed, everything settled, and no update has come", settled.life))
+            break
+        }
+        return found
+    }
+
     // MARK: Arrivals
 
     /// Is `true` if a pause may have held something back in that part of the order.
@@ -115,7 +143,7 @@ package struct CrashJudge {
             else { continue }
             for topic in show.value {
                 if isOfAbsence(topic, for: card, at: settlement) { findings.checkedAfterAbsences += 1 }
-                found += judge(topic, at: settlement, show, newest[topic] ?? 0, newestAlert[topic] ?? 0)
+                found += judge(topic, of: card, at: settlement, show, newest[topic] ?? 0, newestAlert[topic] ?? 0)
             }
         }
         return found
@@ -129,7 +157,8 @@ package struct CrashJudge {
     }
 
     private mutating func judge(
-        _ index: Int, at settlement: History.Settlement, _ show: History.Span<[Int]>, _ number: Int, _ alert: Int
+        _ index: Int, of card: Int, at settlement: History.Settlement, _ show: History.Span<[Int]>, _ number: Int,
+        _ alert: Int
     ) -> [(text: String, life: Int)] {
         let topic = history.topics[index]
         guard topic.end.map({ $0.asked > settlement.acknowledged }) ?? true,
@@ -153,7 +182,9 @@ package struct CrashJudge {
                 && $0.asked > show.acknowledged ?? .max && $0.pause == nil
                 && $0.asked > killBefore(settlement.life)
         }
-        if let alerted, show.value.count == 1, alert < alerted + 1 {
+        if let alerted, show.value.count == 1, alert < alerted + 1,
+            history.cards[card].wantsAlerts(during: changes[alerted].asked...settlement.acknowledged)
+        {
             found.append(
                 (
                     "alert \(alerted + 1) of \(topic.name) is acknowledged, everything settled, and the card has \(alert)",
@@ -245,8 +276,10 @@ package struct CrashJudge {
         let until = history.settlements.first { $0.life > life }
         // Nobody promises that an alert waits for the return of an app.
         let lives = life...(until?.life ?? life)
+        let part = change.asked...(until?.acknowledged ?? change.asked)
         let certain = followers.filter { card in
             lives.allSatisfy { history.serves(card, in: $0) }
+                && history.cards[card].wantsAlerts(during: part)
                 && history.cards[card].shows.contains {
                     $0.value == [topic] && ($0.acknowledged ?? .max) < change.asked
                         && ($0.leaving ?? .max) > until?.acknowledged ?? 0
@@ -301,11 +334,13 @@ package struct CrashJudge {
             let place = changes.lastIndex(where: { $0.life == life && $0.kind == .alert && $0.acknowledged != nil }),
             !changes[place].isMuted, changes[place].pause == nil
         else { return }
+        let part = changes[place].asked...back.acknowledged
         let certain = cards.filter { card in
-            history.cards[card].shows.contains {
-                $0.value == [topic] && ($0.acknowledged ?? .max) < changes[place].asked
-                    && ($0.leaving ?? .max) > back.acknowledged
-            }
+            history.cards[card].wantsAlerts(during: part)
+                && history.cards[card].shows.contains {
+                    $0.value == [topic] && ($0.acknowledged ?? .max) < changes[place].asked
+                        && ($0.leaving ?? .max) > back.acknowledged
+                }
         }
         let alert = Record.Shown(topic, place + 1)
         let came = certain.count { card in record.pushes[card].contains { $0.alerts.contains(alert) } }

@@ -61,13 +61,30 @@ package struct History {
 
     package struct Start {
         package let asked: Tick
-        package let life: Int
+        /// Life in which it was asked for, and taken if that is known.
+        package var life: Int
         package var acknowledged: Tick?
+        /// Life in which it has arrived.
+        package var arrived: Int?
+        /// Life and place of the acknowledgement by which the engine knows that it has arrived.
+        package var confirmed: (life: Int, tick: Tick)?
         /// Life that has told that it may have left in an earlier one, and does not leave again.
         package var uncertain: Int?
 
         package init(asked: Tick, life: Int, acknowledged: Tick? = nil) {
             (self.asked, self.life, self.acknowledged) = (asked, life, acknowledged)
+        }
+    }
+
+    package struct Preference {
+        package let wish: Request.Wish
+        package let asked: Tick
+        package let askedNanoseconds: Int64
+        package var acknowledged: Tick?
+
+        package init(_ wish: Request.Wish, asked: Tick, askedNanoseconds: Int64, acknowledged: Tick? = nil) {
+            (self.wish, self.asked, self.askedNanoseconds) = (wish, asked, askedNanoseconds)
+            self.acknowledged = acknowledged
         }
     }
 
@@ -77,11 +94,24 @@ package struct History {
         /// Generations of its token.
         package var tokens: [Span<Int>] = []
         package var start: Start?
+        /// Preferences in the order of the requests; the first ones are those of a new card.
+        package var preferences = [Preference(.alerts, asked: 0, askedNanoseconds: 0, acknowledged: 0)]
         /// Requests to end it.
         package var unfollowed: Tick?
         package var isUnfollowAcknowledged = false
 
         package init() {}
+
+        /// Returns the preferences that may hold for what is asked for at a place of the order: the newest that were acknowledged by then, and later
+        /// ones.
+        func preferences(since tick: Tick) -> ArraySlice<Preference> {
+            preferences[(preferences.lastIndex { ($0.acknowledged ?? .max) < tick } ?? 0)...]
+        }
+
+        /// Is `true` if the card certainly wants alerts in a part of the order.
+        func wantsAlerts(during part: ClosedRange<Tick>) -> Bool {
+            preferences(since: part.lowerBound).allSatisfy { $0.asked > part.upperBound || $0.wish.wantsAlerts }
+        }
     }
 
     package struct Life {

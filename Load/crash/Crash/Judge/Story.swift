@@ -25,8 +25,12 @@ struct Story {
         }
         if let start = card.start {
             lines.append(
-                "start: asked \(start.asked) acknowledged \(place(start.acknowledged)) life \(start.life) uncertain \(place(start.uncertain))"
+                "start: asked \(start.asked) acknowledged \(place(start.acknowledged)) life \(start.life) uncertain \(place(start.uncertain)) "
+                    + "confirmed \(place(start.confirmed?.tick))"
             )
+        }
+        lines += card.preferences.dropFirst().map { preference in
+            "wishes \(preference.wish.rawValue): asked \(preference.asked) acknowledged \(place(preference.acknowledged))"
         }
         if let asked = card.unfollowed {
             lines.append("unfollow: asked \(asked), acknowledged \(card.isUnfollowAcknowledged)")

@@ -6,8 +6,16 @@ package enum Fault: String, CaseIterable, Sendable {
     case alertTwice = "alert-twice"
     /// Answers a new token's request, and keeps the old one.
     case tokenKept = "token-kept"
+    /// Answers a request for other preferences, and keeps the old ones.
+    case preferencesIgnored = "preferences-ignored"
+    /// Answers the confirmation of a start, and forgets it.
+    case confirmationForgotten = "confirmation-forgotten"
     /// Answers an unfollow, and keeps the card.
     case unfollowForgotten = "unfollow-forgotten"
+    /// Forgets the idempotency keys of earlier lives.
+    case keyForgotten = "key-forgotten"
+    /// Answers a call with a known idempotency key as a repeated one, and carries it out again.
+    case repeatTaken = "repeat-taken"
     /// Shows an older number again, behind the newer one.
     case versionBack = "version-back"
     /// Sends a state again to everybody, as a restart may do once.
@@ -22,7 +30,11 @@ package enum Fault: String, CaseIterable, Sendable {
             ["is acknowledged at", "goes back", "comes to a card that had left it"]
         case .alertTwice: [" twice"]
         case .tokenKept: ["comes to a token that had been replaced"]
+        case .preferencesIgnored: ["comes to a card that wants none"]
+        case .confirmationForgotten: ["a start was confirmed"]
         case .unfollowForgotten: ["comes to a card that had left it", "no end has come"]
+        case .keyForgotten: ["a repeated call is answered as a new one"]
+        case .repeatTaken: ["goes back from", " twice", " starts"]
         case .versionBack: ["goes back from"]
         case .noteKept: ["a state that no topic has"]
         case .sentAgain: ["a state is sent again to a card that has it"]

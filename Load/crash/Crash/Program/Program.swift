@@ -164,11 +164,15 @@ package struct Program: Sendable {
                     continue
                 }
                 Task {
-                    if fault == .acknowledgedEarly, isOfEngine(request) {
-                        Program.say("\(number) \(Answer.durable.line)")
+                    // A call with a key may be a repeated one, and has another answer then.
+                    let isEarly = fault == .acknowledgedEarly && isOfEngine(request) && request.key == nil
+                    if isEarly { Program.say("\(number) \(Answer.durable.line)") }
+                    let answer = await carryOut(request, under: key(of: request))
+                    // An order once more would hide what other calls do.
+                    if fault == .repeatTaken, answer == .repeated, request.kind != "orders" {
+                        _ = await carryOut(request, under: nil)
                     }
-                    let answer = await carryOut(request)
-                    if fault != .acknowledgedEarly || !isOfEngine(request) { Program.say("\(number) \(answer.line)") }
+                    if !isEarly { Program.say("\(number) \(answer.line)") }
                     if request == .stop { exit(0) }
                 }
             }
@@ -216,15 +220,28 @@ package struct Program: Sendable {
         }
     }
 
-    private func carryOut(_ request: Request) async -> Answer {
+    private func key(of request: Request) -> IdempotencyKey? {
+        guard let text = request.key else { return nil }
+        return try? IdempotencyKey(fault == .keyForgotten ? "\(text)/\(getpid())" : text)
+    }
+
+    private func carryOut(_ request: Request, under key: IdempotencyKey?) async -> Answer {
         do throws(EngineError) {
             switch request {
             case .settle: return await engine.settle(within: .seconds(60)) ? .settled : .unsettled
             case .stop:
                 let report = await engine.shutdown(within: .seconds(60))
                 return .stopped(owed: report.owed, unstored: report.unstored)
-            case .change(let change, let topic, let number): return try await make(change, topic, number)
-            case .order(let order, let topic):
+            case .change(.alert, let topic, let number) where request.key != nil:
+                return try await publish(Shown(topic: topic, number: number), isAlert: true, under: key)
+            case .change(.publish, let topic, let number):
+                return try await publish(Shown(topic: topic, number: number), isAlert: false, under: key)
+            case .change(.correct, let topic, let number):
+                let patch = self.patch(to: Shown(topic: topic, number: number))
+                return Program.answer(try await engine.correct(TopicID(topic), .patch(patch), key: key))
+            case .change(let change, let topic, let number): return try await ingest(change, topic, number)
+            case .start(let card, let audience): return try await start(card, audience, under: key)
+            case .order(let order, let topic, _):
                 let operation: FeedEvent.Operation =
                     switch order {
                     case .mute: .mute
@@ -232,22 +249,27 @@ package struct Program: Sendable {
                     case .pause: .pause
                     case .resume: .resume
                     }
-                return Program.answer(try await engine.order(operation, for: .topic(TopicID(topic))))
+                return Program.answer(try await engine.order(operation, for: .topic(TopicID(topic)), key: key))
             default: return try await changePeople(request)
             }
         } catch { return .failed("\(request.line): \(error)") }
     }
 
-    private static func answer(_ receipt: Receipt) -> Answer { receipt.durability == .durable ? .durable : .memory }
+    private static func answer(_ receipt: Receipt) -> Answer {
+        guard receipt.durability == .durable else { return .memory }
+        return receipt.isRepeat ? .repeated : .durable
+    }
 
-    private func make(_ change: Request.Change, _ topic: String, _ number: Int) async throws(EngineError) -> Answer {
+    private func publish(
+        _ shown: Shown, isAlert: Bool, under key: IdempotencyKey?
+    ) async throws(EngineError) -> Answer {
+        let alert = isAlert ? AlertText(title: Names.event(shown.topic, shown.number), body: "now") : nil
+        return Program.answer(try await engine.publish(shown, for: TopicID(shown.topic), alert: alert, key: key))
+    }
+
+    private func ingest(_ change: Request.Change, _ topic: String, _ number: Int) async throws(EngineError) -> Answer {
         let shown = Shown(topic: topic, number: number)
         let patch = self.patch(to: shown)
-        switch change {
-        case .publish: return Program.answer(try await engine.publish(shown, for: TopicID(topic)))
-        case .correct: return Program.answer(try await engine.correct(TopicID(topic), .patch(patch)))
-        case .event, .alert, .end: break
-        }
         let id = Names.event(topic, number)
         var event = FeedEvent(
             topic: TopicID(topic), at: FeedTime(milliseconds: Clock.wallMilliseconds()), id: id,
@@ -292,32 +314,61 @@ package struct Program: Sendable {
                 try await engine.move(
                     activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),
                     to: Program.audience(audience)))
-        case .replaceToken(let card, let generation), .confirm(let card, let generation):
-            if fault == .tokenKept, generation > 0 { return .durable }
+        case .confirm(let card, let generation):
+            if fault == .confirmationForgotten { return .durable }
+            return Program.answer(
+                try await engine.confirmStart(
+                    activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),
+                    token: Names.token(card: card, generation: generation)))
+        case .replaceToken(let card, let generation):
+            if fault == .tokenKept { return .durable }
             return Program.answer(
                 try await engine.replaceToken(
                     activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card),
                     with: Names.token(card: card, generation: generation)))
+        case .setPreferences(let card, let wish):
+            if fault == .preferencesIgnored { return .durable }
+            return Program.answer(
+                try await engine.setPreferences(
+                    Program.preferences(wish), activity: ActivityID(Names.activity(card)),
+                    subscriber: Program.subscriber(of: card)))
         case .unfollow(let card):
             if fault == .unfollowForgotten { return .durable }
             return Program.answer(
                 try await engine.unfollow(
                     activity: ActivityID(Names.activity(card)), subscriber: Program.subscriber(of: card)))
-        case .start(let card, let audience):
-            let start = StartRequest(
-                activity: Names.activity(card),
-                token: Names.token(card: card, generation: Names.startGeneration), attributesType: "Match",
-                alert: AlertText(title: "start", body: "now"))
-            return Program.answer(
-                try await engine.start(
-                    Program.audience(audience), start, subscriber: Program.subscriber(of: card)))
         default: return .failed(request.line)
         }
+    }
+
+    private func start(
+        _ card: Int, _ audience: [String], under key: IdempotencyKey?
+    ) async throws(EngineError) -> Answer {
+        let start = StartRequest(
+            activity: Names.activity(card), token: Names.token(card: card, generation: Names.startGeneration),
+            attributesType: "Match", alert: AlertText(title: "start", body: "now"))
+        return Program.answer(
+            try await engine.start(
+                Program.audience(audience), start, subscriber: Program.subscriber(of: card), key: key))
     }
 
     /// Half of the cards name no app, which means the engine's first one.
     private static func subscriber(of card: Int) -> SubscriberID {
         SubscriberID(Names.subscriber(of: card), app: card.isMultiple(of: 2) ? nil : CardApp(card: card).id)
+    }
+
+    /// Quiet hours have begun an hour ago and last a day but for a minute, longer than a run.
+    private static func preferences(_ wish: Request.Wish) -> Preferences {
+        switch wish {
+        case .alerts: return Preferences()
+        case .silence: return Preferences(alerts: AlertMask.none)
+        case .quietHours:
+            let day = 24 * 60
+            let from = (Int(Clock.wallMilliseconds() / 60_000) + day - 60) % day
+            return Preferences(
+                quietHours: Preferences.QuietHours(
+                    from: from, until: (from + day - 1) % day, utcOffset: 0, breakthrough: AlertMask.none))
+        }
     }
 
     private static func audience(_ topics: [String]) -> AudienceKey {

@@ -55,3 +55,22 @@ enum Aim: String, CaseIterable {
         return (early, late)
     }
 }
+
+/// Kills that have missed their aims: a phase did not come while it was waited for, or was over when the kill came.
+struct AimMisses {
+    private var counts: [Aim: Int] = [:]
+
+    /// Notes a kill.
+    ///
+    /// - Parameter phases: those in which it has found the program.
+    mutating func note(_ aim: Aim, metIn phases: [Phase]) {
+        guard aim != .anywhere, !aim.phases.contains(where: phases.contains) else { return }
+        counts[aim, default: 0] += 1
+    }
+
+    var text: String {
+        let aims = Aim.allCases.compactMap { aim in counts[aim].map { "\($0) \(aim.rawValue)" } }
+        let details = aims.isEmpty ? "" : ": \(aims.joined(separator: ", "))"
+        return "\(counts.values.reduce(0, +)) kills missed the phase that they were to meet\(details)"
+    }
+}

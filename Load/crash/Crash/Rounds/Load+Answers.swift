@@ -16,18 +16,22 @@ extension Load {
         default: break
         }
         count(operation.request)
+        if let fault = operation.fault(of: answer) { complain("\(operation.request.line): \(fault)") }
+        keyed.note(answer, to: operation.request, isRepeat: operation.isRepeat)
         guard !operation.isRepeat else { return }
-        acknowledge(operation.request, at: tick)
+        acknowledge(operation.request, answer, at: tick)
     }
 
-    private mutating func acknowledge(_ request: Request, at tick: History.Tick) {
+    private mutating func acknowledge(_ request: Request, _ answer: Answer, at tick: History.Tick) {
+        let confirmed = (life: life, tick: tick)
+        if case .confirm(let card, _) = request { history.cards[card].start?.confirmed = confirmed }
         switch request {
         case .change(_, let name, let number):
             guard let topic = topic(named: name) else { return }
             states[topic].isBusy = false
             history.topics[topic].changes[number - 1].acknowledged = tick
             history.topics[topic].changes[number - 1].life = life
-        case .order(let order, let name):
+        case .order(let order, let name, _):
             guard let topic = topic(named: name) else { return }
             states[topic].isBusy = false
             switch order {
@@ -48,6 +52,9 @@ extension Load {
         case .replaceToken(let card, _):
             cards[card].isBusy = false
             settleTokens(of: card, at: tick)
+        case .setPreferences(let card, _):
+            cards[card].isBusy = false
+            history.cards[card].preferences[history.cards[card].preferences.count - 1].acknowledged = tick
         case .unfollow(let card):
             cards[card].isBusy = false
             history.cards[card].isUnfollowAcknowledged = true
@@ -58,9 +65,18 @@ extension Load {
             leaveAlone(card)
         case .start(let card, _):
             cards[card].isBusy = false
-            history.cards[card].start?.acknowledged = tick
+            settleStart(of: card, answer, at: tick)
         case .settle, .disk, .stop: break
         }
+    }
+
+    /// A start that only memory has is not carried out: a restart gives it up.
+    private mutating func settleStart(of card: Int, _ answer: Answer, at tick: History.Tick) {
+        guard let start = history.cards[card].start else { return }
+        let life = life
+        if answer != .memory { history.cards[card].start?.acknowledged = tick }
+        if answer == .durable { history.cards[card].start?.life = life }
+        if start.uncertain != nil, start.arrived == nil { cards[card].isOver = true }
     }
 
     /// The last of what the card shows is certain, and the others are over.

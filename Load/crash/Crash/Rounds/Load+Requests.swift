@@ -18,7 +18,8 @@ extension Load {
             cards[card].isBusy = true
             let asked = nextTick()
             history.cards[card].tokens.append(.init(0, asked: asked))
-            if start.life == life { return send(.confirm(card: card, generation: 0), asked: asked) }
+            // A later life may have given it up.
+            if start.arrived == life { return send(.confirm(card: card, generation: 0), asked: asked) }
             let audience = history.cards[card].shows.last?.value ?? []
             return send(
                 .follow(card: card, audience: audience.map { history.topics[$0].name }, generation: 0), asked: asked)
@@ -44,12 +45,13 @@ extension Load {
             return follow(missing.topic)
         }
         switch draw {
-        case ..<0.62: return change(drawTopic(), at: now)
-        case ..<0.65: return order(at: now)
-        case ..<0.68: return end()
-        case ..<0.74: return start()
-        case ..<0.82: return unfollow()
-        case ..<0.91: return replaceToken()
+        case ..<0.60: return change(drawTopic(), at: now)
+        case ..<0.63: return order(at: now)
+        case ..<0.66: return end()
+        case ..<0.72: return start()
+        case ..<0.80: return unfollow()
+        case ..<0.88: return replaceToken()
+        case ..<0.93: return setPreferences(at: now)
         default: return move()
         }
     }
@@ -99,7 +101,7 @@ extension Load {
         if order == .resume {
             history.topics[topic].pauses[history.topics[topic].pauses.count - 1].liftedNanoseconds = now
         }
-        return .order(order, topic: history.topics[topic].name)
+        return .order(order, topic: history.topics[topic].name, call: asked)
     }
 
     private mutating func end() -> Request? {
@@ -206,6 +208,15 @@ extension Load {
         return .replaceToken(card: card, generation: generation)
     }
 
+    private mutating func setPreferences(at now: Int64) -> Request? {
+        guard let card = idleCard() else { return nil }
+        cards[card].isBusy = true
+        let wish: Request.Wish = random.chance(0.5) ? .alerts : random.chance(0.5) ? .silence : .quietHours
+        let asked = nextTick()
+        history.cards[card].preferences.append(.init(wish, asked: asked, askedNanoseconds: now))
+        return .setPreferences(card: card, wish)
+    }
+
     private mutating func move() -> Request? {
         guard let card = idleCard() else { return nil }
         let group = history.cards[card].shows.last.map { states[$0.value[0]].group }
@@ -234,6 +245,14 @@ extension Load {
         }
         return found.shuffled(using: &random).prefix(most).map {
             requests.send(.init(request: $0.request, asked: nextTick(), isRepeat: true))
+        }
+    }
+
+    /// Hands in acknowledged calls with idempotency keys again, of this life and of earlier ones. Each must be answered as a repeated call; one that
+    /// is carried out again shows an old number, alerts twice, or starts a second card.
+    mutating func keyedRepeats(most: Int) -> [(number: Int, request: Request)] {
+        keyed.drawn(by: &random).filter { $0.card.map { !isAway($0) } ?? true }.prefix(most).map {
+            requests.send(.init(request: $0, asked: nextTick(), isRepeat: true))
         }
     }
 

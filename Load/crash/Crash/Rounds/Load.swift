@@ -29,6 +29,7 @@ struct Load {
     var shown = ShownCards()
     var lineups = 0
     var requests = RequestsInFlight()
+    var keyed = KeyedRequests()
     /// Cards whose starts have arrived.
     var appeared: [Int] = []
     private(set) var acknowledged: [String: Int] = [:]
@@ -111,10 +112,12 @@ struct Load {
             cards[card].isBusy = false
             // Nobody knows whether the engine has it.
             leaveAlone(card)
-        case .move(let card, _), .replaceToken(let card, _):
+        case .move(let card, _), .replaceToken(let card, _), .setPreferences(let card, _):
             guard random.chance(0.3) else { return requests.askAgain(operation) }
             cards[card].isBusy = false
-        case .start(let card, _): cards[card].isBusy = false
+        case .start(let card, _):
+            guard random.chance(0.3) else { return requests.askAgain(operation) }
+            cards[card].isBusy = false
         case .confirm(let card, let generation):
             guard let audience = history.cards[card].shows.last?.value else { return }
             requests.askAgain(
@@ -132,5 +135,9 @@ struct Load {
     }
 
     /// Notes that the start of a card has arrived.
-    mutating func appear(_ card: Int) { if !cards[card].isOver { appeared.append(card) } }
+    mutating func appear(_ card: Int) {
+        let arrived = history.cards[card].start?.arrived ?? life
+        history.cards[card].start?.arrived = arrived
+        if !cards[card].isOver { appeared.append(card) }
+    }
 }

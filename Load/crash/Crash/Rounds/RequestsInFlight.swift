@@ -3,11 +3,32 @@ struct RequestsInFlight {
     struct Entry {
         let request: Request
         let asked: History.Tick
-        /// An event that was acknowledged once and is handed in again.
+        /// A call that was acknowledged once and is handed in again: an event by its id, another one by its idempotency key.
         var isRepeat = false
+        /// Is `true` for a request whose first answer a kill has swallowed: nobody knows whether the engine has it.
+        fileprivate(set) var mayBeKnown = false
 
-        /// Is `true` for a request that may have been carried out before it was asked for again.
-        var mayBeGone: Bool { if case .unfollow = request { true } else { false } }
+        /// Is `true` for a request that may be answered without being kept: the first one has ended its card, or a restart gives its start up.
+        var mayBeGone: Bool {
+            switch request {
+            case .unfollow: true
+            case .start: mayBeKnown
+            default: false
+            }
+        }
+
+        /// Says why the answer cannot be right by which a call is new or known; `nil` if it can.
+        func fault(of answer: Answer) -> String? {
+            switch answer {
+            case .repeated where !isRepeat && !mayBeKnown: "a new call is answered as a repeated one"
+            case .durable where isRepeat && request.key != nil: "a repeated call is answered as a new one"
+            default: nil
+            }
+        }
+
+        init(request: Request, asked: History.Tick, isRepeat: Bool = false) {
+            (self.request, self.asked, self.isRepeat) = (request, asked, isRepeat)
+        }
     }
 
     private var entries: [Int: Entry] = [:]
@@ -36,7 +57,11 @@ struct RequestsInFlight {
     }
 
     /// Notes that a request is to be asked for again.
-    mutating func askAgain(_ entry: Entry) { again.append(entry) }
+    mutating func askAgain(_ entry: Entry) {
+        var entry = entry
+        entry.mayBeKnown = true
+        again.append(entry)
+    }
 
     /// Removes and returns the request that an answer is for; `nil` if there is none.
     mutating func take(_ number: Int) -> Entry? { entries.removeValue(forKey: number) }

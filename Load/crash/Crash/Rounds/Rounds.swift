@@ -17,7 +17,7 @@ package final class Rounds {
     private let appeared = Locked<[Int]>([])
     private var child: Child?
     private(set) var acknowledgements: [Int] = []
-    private(set) var misses = 0
+    private var misses = AimMisses()
     private var disks = FullDisks()
     private var inspections = 0
 
@@ -86,11 +86,17 @@ package final class Rounds {
     package var summary: String {
         let kinds = load.acknowledged.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         return "acknowledged: \(kinds.joined(separator: ", ")); at least \(acknowledgements.min() ?? 0) a round; "
-            + "\(misses) kills missed the phase that they were to meet\n"
+            + "\(misses.text)\n"
+            + "\(keySummary)\n"
             + "\(disks.count) full disks, of which \(disks.held) held requests back and \(disks.kills) were full at the kill; "
             + "\(inspections) inspections by an operator\n"
             + CardApp.allCases.map { "simulator of the \($0) app: \(services[$0]?.summary ?? "")" }.joined(
                 separator: "\n")
+    }
+
+    private var keySummary: String {
+        "idempotency keys: \(load.keyed.repeats) acknowledged calls were repeated, and \(load.keyed.lost) calls were known whose answers a kill "
+            + "had swallowed"
     }
 
     /// Counts of the situations that a run has met, beside the judge's counts; empty if the run was too short to meet all of them.
@@ -98,7 +104,7 @@ package final class Rounds {
         guard acknowledgements.count >= Rounds.period else { return [] }
         return [
             ("full disk that holds requests back", disks.held), ("kill under a full disk", disks.kills),
-            ("inspection by an operator", inspections),
+            ("inspection by an operator", inspections), ("repeated call with a key", load.keyed.repeats),
         ]
     }
 
@@ -118,7 +124,9 @@ package final class Rounds {
         }
         try start(round, apps)
         try waitUntilReady()
-        for repeated in load.repeats(most: 40) { child?.send(repeated.number, repeated.request) }
+        for repeated in load.repeats(most: 40) + load.keyedRepeats(most: 40) {
+            child?.send(repeated.number, repeated.request)
+        }
         var count = try exchange(Int.random(in: 0..<options.acknowledgements / 2, using: &random))
         let settle = send(.settle)
         // In half of the rounds, what is acknowledged behind an answer is all that a kill may interrupt.
@@ -191,7 +199,8 @@ package final class Rounds {
         load.begin(round: round, at: Clock.monotonicNanoseconds(), apps: apps, isQuiet: isQuiet)
         var options = programOptions
         options.ports = options.ports.filter { apps.contains($0.key) }
-        child = try Child(options.arguments, log: self.options.folder + "/program.log")
+        let folder = self.options.folder
+        child = try Child(options.arguments, log: folder + "/program.log", exchange: folder + "/exchange.log")
     }
 
     private func waitUntilReady() throws(CrashError) {
@@ -287,7 +296,7 @@ package final class Rounds {
         child?.crash()
         _ = child?.reap()
         let phases = marks.current
-        if aim != .anywhere, !aim.phases.contains(where: phases.contains) { misses += 1 }
+        misses.note(aim, metIn: phases)
         // Answers that the program had written by then.
         while let answers = child?.receive(within: 1000) { _ = take(answers) }
         child = nil
@@ -306,6 +315,7 @@ package final class Rounds {
         try finish([])
         try finish(load.release(at: Clock.monotonicNanoseconds()))
         try finish(load.repeats(most: 2000))
+        try finish(load.keyedRepeats(most: KeyedRequests.keptMax))
         try finish([load.ask(.settle)])
         try finish(load.lastChanges())
         try finish([load.ask(.settle)])
