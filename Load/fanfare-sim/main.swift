@@ -32,7 +32,7 @@ func refuse(_ problem: String) -> Never {
 }
 
 var numbers: [String: UInt64] = [:]
-var extras = Set(World.Options.Extra.allCases)
+var extras = Set(WorldOptions.Extra.allCases)
 var announces = false
 var tells = false
 var printsTroubles = false
@@ -46,8 +46,8 @@ while let option = arguments.popFirst() {
     case "--tell": tells = true
     case "--troubles": printsTroubles = true
     case "--without":
-        guard let trouble = arguments.popFirst().flatMap(World.Options.Extra.init) else {
-            refuse("\(option) needs one of \(World.Options.Extra.allCases.map(\.rawValue).joined(separator: ", "))")
+        guard let trouble = arguments.popFirst().flatMap(WorldOptions.Extra.init) else {
+            refuse("\(option) needs one of \(WorldOptions.Extra.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         extras.remove(trouble)
     case "--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics":
@@ -78,7 +78,7 @@ var troublesMet = TroublesMet()
 for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if let stopsAt, clock.now >= stopsAt { break }
     if announces { FileHandle.standardError.write(Data("seed \(seed)\n".utf8)) }
-    var options = World.Options(varying: seed, having: extras)
+    var options = WorldOptions(varying: seed, having: extras)
     if let activities = numbers["--activities"] { options.activitiesMax = Int(activities) }
     if let topics = numbers["--topics"] { options.topics = Int(topics) }
     let world = World(seed: seed, options: options)

@@ -25,7 +25,7 @@ extension Phone {
         /// - Parameters:
         ///   - serial: newest publication of its audience when the push left.
         ///   - isLast: `true` if nothing follows the push, though it was refused.
-        mutating func answered(_ flight: World.Flight, of serial: UInt64, isLast: Bool) {
+        mutating func answered(_ flight: Flight, of serial: UInt64, isLast: Bool) {
             if flight.outcome == .accepted || flight.arrives, flight.isTaken { shown = flight.payload.state }
             if flight.outcome == .accepted { (accepted, acceptedSerial) = (flight.payload.state, serial) }
             if flight.outcome == .refused, !isLast {

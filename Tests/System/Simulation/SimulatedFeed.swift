@@ -54,7 +54,7 @@ struct SimulatedFeed {
     }
 
     /// Rules in which a match is soon dismissed and a push has little room, so that a large lineup does not fit.
-    private static func football(_ options: World.Options) -> TopicRules {
+    private static func football(_ options: WorldOptions) -> TopicRules {
         var football = TopicRules.football
         football.lifetime.renews = options.renews
         football.lifetime.reopens = options.reopens
@@ -69,7 +69,7 @@ struct SimulatedFeed {
         return football
     }
 
-    init(_ options: World.Options, seed: UInt64) {
+    init(_ options: WorldOptions, seed: UInt64) {
         let football = SimulatedFeed.football(options)
         core = DecisionCore(rules: Rules(kinds: [.football: football], other: .generic), isLive: false)
         disorders = options.disordersEvents

@@ -64,7 +64,7 @@ extension World {
         /// Topic of each publication, and the time at which the shard got it.
         var published: [UInt64: (topic: TopicID, at: MonotonicTime)] = [:]
 
-        init(_ index: Int, _ options: Options, at moment: Moment) {
+        init(_ index: Int, _ options: WorldOptions, at moment: Moment) {
             self.index = index
             clock = NodeClock(at: moment, error: options.clockError)
             if options.provesTime {
@@ -104,21 +104,5 @@ extension World {
             backlog.removeFirst(sent)
             return sent > 0
         }
-    }
-
-    struct Flight {
-        let delivery: Delivery
-        let payload: Payload
-        /// Texts of the alerts that the push names.
-        let told: [AlertText]
-        let phone: Int
-        let token: [UInt8]
-        var outcome: DeliveryOutcome
-        var arrives: Bool
-        var jwt: Credentials.JWT?
-        /// Is `true` if the phone does not drop the push for a stamp too old or too far ahead of its own clock.
-        let isTaken: Bool
-        /// Trouble that the push met.
-        let trouble: Trouble?
     }
 }

@@ -33,7 +33,7 @@ package final class World {
         }
     }
 
-    let options: Options
+    let options: WorldOptions
     var random: SplitMix64
     var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
     var nodes: [Node] = []
@@ -62,7 +62,7 @@ package final class World {
     /// A wrong or missing statement of a shard.
     var falsehood: String?
 
-    package init(seed: UInt64, options: Options = Options()) {
+    package init(seed: UInt64, options: WorldOptions = WorldOptions()) {
         self.options = options
         random = SplitMix64(seed: seed)
         feed = SimulatedFeed(options, seed: seed)
