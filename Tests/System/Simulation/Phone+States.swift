@@ -75,7 +75,6 @@ extension Phone {
     struct LineupCard {
         /// The lineup of the last push; `nil` before the first.
         var last: LineupContentState<Match>?
-        /// Number of pushes that only the rotation can have caused.
-        var rotationPushes: Int64 = 0
+        var rotation = RotationJudge()
     }
 }

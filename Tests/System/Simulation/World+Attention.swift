@@ -58,7 +58,7 @@ extension World {
         let affords = phone.budget.affordsImmediate(stamp: payload.stamp)
         if payload.priority == .immediate, !affords { return "priority 10 on a spent budget" }
         if case .topic(let topic) = phone.served, payload.priority == .conserving, affords,
-            node.newest(topic, for: phone)?.priority == .immediate
+            node.topics.newest(topic, for: phone.following)?.priority == .immediate
         {
             return "priority 5 though the budget is not spent"
         }

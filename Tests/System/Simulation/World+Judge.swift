@@ -29,7 +29,7 @@ extension World {
             return "the same state twice (5)"
         }
         if payload.event == .update, case .topic = phone.served, let refused = phone.states.refusedSerial,
-            refused == newestSerial(for: phone, node: node)
+            refused == node.topics.newestSerial(for: phone.following)
         {
             return "what was refused is sent again"
         }
@@ -53,7 +53,9 @@ extension World {
             }
             if payload.event == .end, payload.state.isEmpty {
                 // An end for the age of a card that never had a state.
-                guard !node.hasNews(for: phone), isUnseen || payload.dismissalDate ?? .max < moment.wallSeconds else {
+                guard !node.topics.hasNews(for: phone.following),
+                    isUnseen || payload.dismissalDate ?? .max < moment.wallSeconds
+                else {
                     return "an end without a state"
                 }
                 return nil
@@ -104,11 +106,7 @@ extension World {
         if case .lineup = phone.served {
             return LineupContentState<Match>(payload)?.withoutHighlight == phone.lineup.last?.withoutHighlight
         }
-        return newestSerial(for: phone, node: node) == phone.last.serial
-    }
-
-    func newestSerial(for phone: Phone, node: Node) -> UInt64 {
-        phone.served?.topics.compactMap { node.newest($0, for: phone)?.serial }.max() ?? 0
+        return node.topics.newestSerial(for: phone.following) == phone.last.serial
     }
 
     /// Checks the state against the newest one for members of the audience, written independently of the engine and as plainly as possible.
@@ -118,15 +116,38 @@ extension World {
         let carried = payload.alert.flatMap(feed.told)?.first.flatMap { feed.alerts[$0] }
         switch audience {
         case .topic(let topic):
-            guard let newest = node.newest(topic, for: phone) else { return "a state of nothing" }
+            guard let newest = node.topics.newest(topic, for: phone.following) else { return "a state of nothing" }
             let state = carried?.alert.highlight.map(newest.state.highlighting) ?? newest.state.bytes
             guard payload.state == state else {
                 return "not the newest state: \(String(decoding: payload.state, as: UTF8.self)) (1)"
             }
             return nil
         case .lineup(let topics, _):
-            return judge(payload, carrying: carried, lineup: topics, for: phone, from: node)
+            return lineupJudge(of: node).judge(payload, carrying: carried, lineup: topics, for: phone)
         }
+    }
+
+    /// Returns a judge of what the node's lineups show now.
+    func lineupJudge(of node: Node) -> LineupJudge {
+        LineupJudge(rules: options.lineupRules, published: node.topics, now: moment.monotonic)
+    }
+
+    /// Judges only worlds with one activity, because another member of the lineup may have waited for the first alert.
+    private func judgeGathering(
+        _ payload: Payload, lineup topics: [TopicID], to phone: Phone, from node: Node
+    ) -> String? {
+        guard options.activitiesMax == 1 else { return nil }
+        return lineupJudge(of: node).gathering(payload, lineup: topics, to: phone)
+    }
+
+    private func judgeRotation(_ payload: Payload, lineup topics: [TopicID], to index: Int, from node: Node) -> String?
+    {
+        guard lineupJudge(of: node).isRotation(topics, to: phones[index]) else { return nil }
+        let violation = phones[index].lineup.rotation.seen(
+            payload, isLive: topics.contains { node.topics.latest[$0]?.event == .update },
+            after: moment.monotonic - phones[index].following.joinedAt, granting: options.lineupRules.rotationPushes)
+        if violation == nil { rotationsSeen += 1 }
+        return violation
     }
 
     /// Returns how many death reports a removed phone must have. A nameless phone has none, because its name means another card; a renewed
@@ -142,7 +163,7 @@ extension World {
         for phone in phones
         where !phone.life.isGone && !phone.life.isExpired && !isBetweenCards(phone) && !isOutlivedAndLetGo(phone) {
             guard phone.hasToken else {
-                if let card = phone.card, !card.isOut, nodes[phone.node].hasNews(for: phone) {
+                if let card = phone.card, !card.isOut, nodes[phone.node].topics.hasNews(for: phone.following) {
                     return "\(card.name) was never started (L7)"
                 }
                 continue
@@ -153,7 +174,7 @@ extension World {
                 return "activity \(phone.id.rawValue) left and was never ended (3)"
             }
             let node = nodes[phone.node]
-            guard node.hasNews(for: phone) else { continue }
+            guard node.topics.hasNews(for: phone.following) else { continue }
             if phone.states.accepted == nil, phone.states.refusedSerial == nil {
                 return "activity \(phone.id.rawValue) never got a state (1)"
             }
@@ -229,7 +250,7 @@ extension World {
     /// Checks that the accepted state is the newest version, apart from the highlighted key, which follows the alert.
     func stale(_ accepted: [UInt8], of phone: Phone, beside audience: AudienceKey, node: Node) -> String? {
         var newest: [TopicID: [Publication]] = [:]
-        for topic in audience.topics { newest[topic] = node.newest(topic, for: phone).map { [$0] } }
+        for topic in audience.topics { newest[topic] = node.topics.newest(topic, for: phone.following).map { [$0] } }
         return stale(accepted, beside: audience, versions: newest, node: node)
     }
 
@@ -248,7 +269,7 @@ extension World {
             }
             return
                 "\(String(decoding: accepted, as: UTF8.self)), not \(String(decoding: newest.state.bytes, as: UTF8.self))"
-        case .lineup(let topics, _): return stale(accepted, lineup: topics, versions: versions, node: node)
+        case .lineup(let topics, _): return lineupJudge(of: node).stale(accepted, lineup: topics, versions: versions)
         }
     }
 }

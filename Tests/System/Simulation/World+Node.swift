@@ -33,27 +33,12 @@ extension World {
         var isByLot = false
         /// Pulls in a row for which the shard has said that it has nothing to send.
         var vainPulls = 0
-        /// Newest publication per topic that was sent to this shard; `revoked` has the causes of revoked alerts.
-        var latest: [TopicID: Publication] = [:]
-        /// All versions sent to this shard per topic; `endedAt` has the time of the topic's end.
-        var told: [TopicID: [Told]] = [:]
-        var endedAt: [TopicID: MonotonicTime] = [:]
-        /// Tenure of each topic's id that was published last; `lastOfTenure` has the last publication of each tenure.
-        var tenures: [TopicID: Int] = [:]
-        var lastOfTenure: [Tenure: Publication] = [:]
-        /// Topics that the core has forgotten and a phone still shows.
-        var forgotten: Set<TopicID> = []
-        /// Topics of `forgotten` that no phone may have shown for a moment, so that the shard may have forgotten them, too.
-        var mayBeUnknown: Set<TopicID> = []
-        /// Lineups that phones show, with the time of their first member.
-        var lineups: [AudienceKey: MonotonicTime] = [:]
-        /// Lineups in which nothing has been published since they began.
-        var waitingLineups: Set<AudienceKey> = []
+        /// What was published to this shard.
+        var topics = PublishedTopics()
         var deadTokens: DeadTokenJudge
         /// Number of reports that too many tokens are dead; `resumptionsHeard` counts the reports that the guard has opened again.
         var alarmsHeard = 0
         var resumptionsHeard = 0
-        var revoked: Set<String> = []
         /// Number of questions whether the shard is quiet; `answered` is the last one answered, and `questions` has the pushes that phones lacked
         /// when the shard got each of the others.
         var asked: UInt64 = 0

@@ -80,7 +80,7 @@ extension World {
             note(payload, to: phone, fate, from: node)
             let told = payload.alert.flatMap(feed.told) ?? []
             phones[phone].sent(
-                payload, telling: told, newest: newestSerial(for: phones[phone], node: node), at: moment)
+                payload, telling: told, newest: node.topics.newestSerial(for: phones[phone].following), at: moment)
             if isStart {
                 phones[phone].sentStart(
                     arrives: fate.outcome == .accepted || fate.arrives, at: moment.monotonic)

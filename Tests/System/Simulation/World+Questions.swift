@@ -37,7 +37,7 @@ extension World {
                 Lack(
                     phone: index, thing: thing, joins: phone.following.joins,
                     refused: phone.states.refusedSerial.flatMap {
-                        $0 == newestSerial(for: phone, node: node) ? $0 : nil
+                        $0 == node.topics.newestSerial(for: phone.following) ? $0 : nil
                     }))
         }
         node.questions[number] = lacks
@@ -45,17 +45,19 @@ extension World {
 
     private func thing(lackedBy phone: Phone, of node: Node) -> Lack.Thing? {
         guard phone.hasToken else {
-            let isDue = phone.card?.isOut == false && phone.served != nil && node.hasNews(for: phone)
+            let isDue = phone.card?.isOut == false && phone.served != nil && node.topics.hasNews(for: phone.following)
             return isDue ? .start : nil
         }
         guard let served = phone.served, !phone.naming.isDetached else { return .end }
-        guard node.hasNews(for: phone) else { return nil }
+        guard node.topics.hasNews(for: phone.following) else { return nil }
         var newest: [TopicID: Publication] = [:]
         for topic in served.topics {
-            if case .lineup = served, isGone(topic, node) || node.mayBeUnknown.contains(topic) { continue }
-            newest[topic] = node.newest(topic, for: phone)
+            if case .lineup = served, lineupJudge(of: node).isGone(topic) || node.topics.mayBeUnknown.contains(topic) {
+                continue
+            }
+            newest[topic] = node.topics.newest(topic, for: phone.following)
         }
-        return .state(newestSerial(for: phone, node: node), newest)
+        return .state(node.topics.newestSerial(for: phone.following), newest)
     }
 
     /// Judges the shard's answer that all phones have the content published before this question and before earlier ones.
@@ -75,7 +77,7 @@ extension World {
                 if isComplete, let refused = lack.refused, phone.states.refusedSerial == refused,
                     phone.states.acceptedSerial < refused,
                     phone.following.joins == lack.joins, !phone.life.isGone, !phone.life.isExpired, !isLetGo(phone),
-                    refused == newestSerial(for: phone, node: node)
+                    refused == node.topics.newestSerial(for: phone.following)
                 {
                     return "activity \(phone.id.rawValue) was refused what question \(asked) was about, and all have it"
                 }
@@ -102,7 +104,9 @@ extension World {
             guard let served = phone.served else { return nil }
             var versions: [TopicID: [Publication]] = [:]
             for (topic, version) in newest {
-                let later = node.told[topic, default: []].map(\.publication).filter { $0.serial > version.serial }
+                let later = node.topics.told[topic, default: []].map(\.publication).filter {
+                    $0.serial > version.serial
+                }
                 versions[topic] = [version] + later
             }
             let wrong = [phone.states.accepted, phone.states.refusedState].compactMap(\.self).map {

@@ -156,7 +156,7 @@ extension World {
             troublesMet.note(.lostToken, meeting)
         }
         let topics = phone.served?.topics ?? []
-        if topics.contains(where: { node.latest[$0].map { feed.disordered.contains($0.serial) } == true }) {
+        if topics.contains(where: { node.topics.latest[$0].map { feed.disordered.contains($0.serial) } == true }) {
             troublesMet.note(.disorderedEvent, meeting)
         }
         if topics.contains(where: feed.reopened.contains) { troublesMet.note(.reopened, meeting) }
@@ -177,7 +177,7 @@ extension World {
                 phone.health.troubledAt.map({ $0 + World.patience < moment.monotonic }) ?? true
             else { continue }
             guard phone.hasToken else {
-                if let card = phone.card, !card.isOut, node.hasNews(for: phone) {
+                if let card = phone.card, !card.isOut, node.topics.hasNews(for: phone.following) {
                     return "\(card.name) waits for its start, for another's trouble or a clock (10)"
                 }
                 continue
@@ -186,7 +186,7 @@ extension World {
                 if isLetGo(phone) { continue }
                 return "activity \(phone.id.rawValue) left and waits for its end (10)"
             }
-            guard node.hasNews(for: phone) else { continue }
+            guard node.topics.hasNews(for: phone.following) else { continue }
             guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
             else {
                 return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
@@ -207,7 +207,9 @@ extension World {
             else { continue }
             if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
             // Nothing is wrong with the token: its alert waits for the disk.
-            guard let served = phone.served, node.hasNews(for: phone), !node.shard.awaitsClaim(phone.id) else {
+            guard let served = phone.served, node.topics.hasNews(for: phone.following),
+                !node.shard.awaitsClaim(phone.id)
+            else {
                 continue
             }
             guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
