@@ -22,8 +22,8 @@ extension World {
             taken += 1
             happens("the shard says \(fact)", at: node)
             switch fact {
-            case .completed(let serial, _): node.completed[serial, default: 0] += 1
-            case .overtaken(let serial): node.overtaken.insert(serial)
+            case .completed(let serial, _): node.completions.completed(serial)
+            case .overtaken(let serial): node.completions.overtook(serial)
             case .deadToken(let id):
                 let index =
                     phones.firstIndex {
@@ -31,9 +31,7 @@ extension World {
                             && $0.life.deathReports == 0
                     } ?? phones.lastIndex { $0.id == id }
                 if let index { phones[index].life.deathReports += 1 }
-            case .report(let line):
-                if line.contains("went to dead tokens") { node.alarmsHeard += 1 }
-                if line.contains("dead tokens are few again") { node.resumptionsHeard += 1 }
+            case .report(let line): node.deadTokens.heard(line)
             case .fate(let id, let fate):
                 guard let index = phones.lastIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
                 falsehood = falsehood ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }

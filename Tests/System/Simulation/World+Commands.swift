@@ -70,10 +70,10 @@ extension World {
         happens("\(command.summary)", at: node)
         switch command {
         case .publish(let publication):
-            node.waitingVersions[publication.serial] = nil
+            node.overtaking.applied(publication.serial)
             let now = moment.monotonic
             node.topics.note(publication, at: now)
-            node.published[publication.serial] = (publication.topicID, now)
+            node.completions.note(publication, at: now)
             let lineups = node.topics.lineups.keys
             node.lanes.cursorBegins(
                 over: lineups.count { $0.topics.contains(publication.topicID) },
@@ -146,13 +146,10 @@ extension World {
         var commands: [ShardCommand] = []
         _ = node.commands.drain(limit: Int.random(in: 1...room, using: &random)) { commands.append($0) }
         for command in commands {
-            if case .publish(let publication) = command {
-                node.waitingVersions[publication.serial] = (publication, node.questionsTaken)
-            }
-            if case .reportQuiet = command { node.questionsTaken += 1 }
+            node.overtaking.took(command)
             node.waiting.append(command) { serial in
                 happens("publication \(serial) is overtaken", at: node)
-                falsehood = falsehood ?? judgeOvertaking(of: serial, by: command, at: node)
+                falsehood = falsehood ?? node.overtaking.seen(serial, overtakenBy: command)
                 node.shard.reportOvertaken(serial)
             }
         }

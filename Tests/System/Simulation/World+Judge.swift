@@ -200,16 +200,11 @@ extension World {
         }
         for node in nodes {
             if let grown = grown(node) { return grown }
-            guard node.deadTokens.alarms == node.alarmsHeard, node.deadTokens.resumptions == node.resumptionsHeard
-            else {
-                return "operators were told \(node.alarmsHeard) and \(node.resumptionsHeard) times of dead tokens"
-            }
-            guard node.answered == node.asked else { return "nobody answers question \(node.asked)" }
             let (lacked, doubtful) = refused(by: node)
-            for serial in node.published.keys where !doubtful.contains(serial) || node.completed[serial] ?? 0 > 1 {
-                let isComplete = !node.overtaken.contains(serial) && !lacked.contains(serial)
-                if node.completed[serial] ?? 0 == (isComplete ? 1 : 0) { continue }
-                return "publication \(serial) was reported complete \(node.completed[serial] ?? 0) times"
+            if let violation = node.deadTokens.violation() ?? node.questions.violation()
+                ?? node.completions.violation(lacked: lacked, doubtful: doubtful)
+            {
+                return violation
             }
         }
         return nil
@@ -234,13 +229,13 @@ extension World {
             guard let serial = phone.states.refusedSerial, let served = phone.served else { continue }
             // A new member may get the rest of earlier publications without delaying them; a state shown
             // again because of a wrong clock delays none either.
-            if case .topic = served, !phone.life.isExpired, let at = node.published[serial]?.at,
+            if case .topic = served, !phone.life.isExpired, let at = node.completions.published[serial]?.at,
                 phone.following.memberSince < at,
                 phone.states.acceptedSerial < serial
             {
                 lacked.insert(serial)
             }
-            for (serial, published) in node.published where served.topics.contains(published.topic) {
+            for (serial, published) in node.completions.published where served.topics.contains(published.topic) {
                 doubtful.insert(serial)
             }
         }

@@ -16,11 +16,8 @@ extension World {
         var jwt: Credentials.JWT?
         /// Commands that found the ring full. The core takes no new events while any wait here.
         var backlog: [ShardCommand] = []
-        /// Commands taken from the ring and not yet applied; `waitingVersions` has their versions by
-        /// serial, with the number of questions taken before.
+        /// Commands taken from the ring and not yet applied.
         var waiting = CommandQueue()
-        var waitingVersions: [UInt64: (version: Publication, questions: Int)] = [:]
-        var questionsTaken = 0
         var sendCommands: RingProducer<ShardCommand>
         var commands: RingConsumer<ShardCommand>
         var sendFeedback: RingProducer<ShardFeedback>
@@ -36,18 +33,9 @@ extension World {
         /// What was published to this shard.
         var topics = PublishedTopics()
         var deadTokens: DeadTokenJudge
-        /// Number of reports that too many tokens are dead; `resumptionsHeard` counts the reports that the guard has opened again.
-        var alarmsHeard = 0
-        var resumptionsHeard = 0
-        /// Number of questions whether the shard is quiet; `answered` is the last one answered, and `questions` has the pushes that phones lacked
-        /// when the shard got each of the others.
-        var asked: UInt64 = 0
-        var answered: UInt64 = 0
-        var questions: [UInt64: [Lack]] = [:]
-        var completed: [UInt64: Int] = [:]
-        var overtaken: Set<UInt64> = []
-        /// Topic of each publication, and the time at which the shard got it.
-        var published: [UInt64: (topic: TopicID, at: MonotonicTime)] = [:]
+        var questions = QuestionJudge<Lack>()
+        var overtaking = OvertakingJudge()
+        var completions = CompletionJudge()
 
         init(_ index: Int, _ options: WorldOptions, at moment: Moment) {
             self.index = index

@@ -23,8 +23,7 @@ extension World {
     }
 
     func ask(_ node: Node) {
-        node.asked += 1
-        node.send(.reportQuiet(node.asked))
+        node.send(.reportQuiet(node.questions.ask()))
     }
 
     /// Notes the push that each phone lacks when the question reaches the shard.
@@ -40,7 +39,7 @@ extension World {
                         $0 == node.topics.newestSerial(for: phone.following) ? $0 : nil
                     }))
         }
-        node.questions[number] = lacks
+        node.questions.reached(number, lacking: lacks)
     }
 
     private func thing(lackedBy phone: Phone, of node: Node) -> Lack.Thing? {
@@ -64,12 +63,9 @@ extension World {
     ///
     /// - Returns: the fault of the answer; `nil` if it is right.
     func judgeAnswer(to number: UInt64, isComplete: Bool, from node: Node) -> String? {
-        guard number > node.answered, number <= node.asked else {
-            return "question \(number) is answered out of its turn"
-        }
-        node.answered = number
-        for asked in node.questions.keys where asked <= number {
-            for lack in node.questions.removeValue(forKey: asked) ?? [] {
+        if let violation = node.questions.seen(answerTo: number) { return violation }
+        for (asked, lacks) in node.questions.takeAnswered() {
+            for lack in lacks {
                 let phone = phones[lack.phone]
                 if let wrong = stillLacks(lack, phone, node) {
                     return "activity \(phone.id.rawValue) \(wrong), and question \(asked) is answered"
@@ -114,25 +110,5 @@ extension World {
             }
             return wrong.contains(nil) ? nil : "shows \(wrong.first.flatMap(\.self) ?? "nothing")"
         }
-    }
-
-    /// Judges the omission of a version from a shard's commands in favour of a newer one behind it.
-    ///
-    /// - Returns: the fault of the omission; `nil` if it is right.
-    func judgeOvertaking(of serial: UInt64, by command: ShardCommand, at node: Node) -> String? {
-        guard let (old, questions) = node.waitingVersions.removeValue(forKey: serial) else {
-            return "publication \(serial) is overtaken and did not wait"
-        }
-        if questions != node.questionsTaken { return "publication \(serial) waits for what comes after a question" }
-        guard case .publish(let new) = command, new.topicID == old.topicID, new.serial > serial else {
-            return "publication \(serial) is overtaken by something else"
-        }
-        if old.event == .end || old.alert != nil || old.prominence.occasionWeight != nil || old.isRepublished {
-            return "publication \(serial) is left out, which everybody is to get"
-        }
-        if old.priority == .immediate, new.priority != .immediate, new.event != .end {
-            return "publication \(serial) waits for a less urgent one"
-        }
-        return nil
     }
 }
