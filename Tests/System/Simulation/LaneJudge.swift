@@ -7,6 +7,8 @@ import FanfareModel
 /// balance therefore rises with each silent push while another audience awaits an alert, falls in that proportion with each push of the
 /// first lane, and never exceeds a round. Another one is for visits of the first lane that bring no push, which this judge does not see.
 struct LaneJudge {
+    /// Is `true` while pushes are judged that chance has chosen, whatever their urgency.
+    var isByLot = false
     private let perSilent: Int
     private let perUrgent: Int
     private let balanceMax: Int

@@ -70,12 +70,12 @@ extension World {
         happens("\(command.summary)", at: node)
         switch command {
         case .publish(let publication):
-            node.overtaking.applied(publication.serial)
+            node.judges.overtaking.applied(publication.serial)
             let now = moment.monotonic
             node.topics.note(publication, at: now)
-            node.completions.note(publication, at: now)
+            node.judges.completions.note(publication, at: now)
             let lineups = node.topics.lineups.keys
-            node.lanes.cursorBegins(
+            node.judges.lanes.cursorBegins(
                 over: lineups.count { $0.topics.contains(publication.topicID) },
                 most: lineups.reduce(0) { $0 + $1.topics.count })
             for index in phones.indices
@@ -127,7 +127,7 @@ extension World {
                 if let successor = successor(of: index) { phones[successor].budget.subscriber = subscriber }
             }
         case .checkRemoval: break
-        case .confirmDeadTokens: node.deadTokens.overrule()
+        case .confirmDeadTokens: node.judges.deadTokens.overrule()
         case .forget(let topic): node.topics.forget(topic)
         case .reportQuiet(let question): noteQuestion(question, to: node)
         case .republish, .reportDisposition, .claimed: break
@@ -144,12 +144,12 @@ extension World {
         let room = options.waitingMax - node.waiting.count
         guard room > 0 else { return }
         var commands: [ShardCommand] = []
-        _ = node.commands.drain(limit: Int.random(in: 1...room, using: &random)) { commands.append($0) }
+        _ = node.rings.commands.drain(limit: Int.random(in: 1...room, using: &random)) { commands.append($0) }
         for command in commands {
-            node.overtaking.took(command)
+            node.judges.overtaking.took(command)
             node.waiting.append(command) { serial in
                 happens("publication \(serial) is overtaken", at: node)
-                falsehood = falsehood ?? node.overtaking.seen(serial, overtakenBy: command)
+                falsehood = falsehood ?? node.judges.overtaking.seen(serial, overtakenBy: command)
                 node.shard.reportOvertaken(serial)
             }
         }

@@ -201,11 +201,7 @@ extension World {
         for node in nodes {
             if let grown = grown(node) { return grown }
             let (lacked, doubtful) = refused(by: node)
-            if let violation = node.deadTokens.violation() ?? node.questions.violation()
-                ?? node.completions.violation(lacked: lacked, doubtful: doubtful)
-            {
-                return violation
-            }
+            if let violation = node.judges.violation(lacked: lacked, doubtful: doubtful) { return violation }
         }
         return nil
     }
@@ -229,13 +225,13 @@ extension World {
             guard let serial = phone.states.refusedSerial, let served = phone.served else { continue }
             // A new member may get the rest of earlier publications without delaying them; a state shown
             // again because of a wrong clock delays none either.
-            if case .topic = served, !phone.life.isExpired, let at = node.completions.published[serial]?.at,
+            if case .topic = served, !phone.life.isExpired, let at = node.judges.completions.published[serial]?.at,
                 phone.following.memberSince < at,
                 phone.states.acceptedSerial < serial
             {
                 lacked.insert(serial)
             }
-            for (serial, published) in node.completions.published where served.topics.contains(published.topic) {
+            for (serial, published) in node.judges.completions.published where served.topics.contains(published.topic) {
                 doubtful.insert(serial)
             }
         }

@@ -4,21 +4,21 @@ import FanfareModel
 /// Pushes in the order of their lanes, for `LaneJudge`.
 extension World {
     func judgeLane(of payload: Payload, for phone: Phone, from node: Node) -> String? {
-        if node.isByLot { return nil }
+        if node.judges.lanes.isByLot { return nil }
         if payload.alert != nil {
-            node.lanes.alert()
+            node.judges.lanes.alert()
             return nil
         }
         let rank = rank(of: payload, for: phone, from: node)
         if payload.event == .end, phone.served == nil {
-            return rank == .overtaking ? node.lanes.endBeforeAlert() : nil
+            return rank == .overtaking ? node.judges.lanes.endBeforeAlert() : nil
         }
         switch rank {
         case .urgent:
-            node.lanes.urgent()
+            node.judges.lanes.urgent()
             return nil
         case .alone: return nil
-        case .overtaking: return node.lanes.silentBeforeAlert()
+        case .overtaking: return node.judges.lanes.silentBeforeAlert()
         }
     }
 

@@ -1,6 +1,5 @@
 import FanfareFanOut
 import FanfareModel
-import FanfareQueues
 
 extension World {
     /// One shard with its two rings, and its pushes in flight.
@@ -14,28 +13,17 @@ extension World {
         var credentials: Credentials?
         /// JWT of the pushes that leave now.
         var jwt: Credentials.JWT?
-        /// Commands that found the ring full. The core takes no new events while any wait here.
-        var backlog: [ShardCommand] = []
         /// Commands taken from the ring and not yet applied.
         var waiting = CommandQueue()
-        var sendCommands: RingProducer<ShardCommand>
-        var commands: RingConsumer<ShardCommand>
-        var sendFeedback: RingProducer<ShardFeedback>
-        var feedback: RingConsumer<ShardFeedback>
+        var rings: NodeRings
         var flying: [Flight] = []
         /// Completions of removed activities, to be delivered once more.
         var echoes: [DeliveryCompletion] = []
-        var lanes: LaneJudge
-        /// Is `true` while a push is judged that chance has chosen, whatever its urgency.
-        var isByLot = false
         /// Pulls in a row for which the shard has said that it has nothing to send.
         var vainPulls = 0
         /// What was published to this shard.
         var topics = PublishedTopics()
-        var deadTokens: DeadTokenJudge
-        var questions = QuestionJudge<Lack>()
-        var overtaking = OvertakingJudge()
-        var completions = CompletionJudge()
+        var judges: NodeJudges
 
         init(_ index: Int, _ options: WorldOptions, at moment: Moment) {
             self.index = index
@@ -46,8 +34,10 @@ extension World {
                 // A JWT by such a clock is invalid until the engine's clock is right again.
                 service.revokeKey(until: moment.monotonic + .seconds(error.lasts + 20))
             }
-            deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes)
-            lanes = LaneJudge(options.lanes)
+            judges = NodeJudges(
+                lanes: LaneJudge(options.lanes),
+                deadTokens: DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes))
+            rings = NodeRings(commandsMax: options.commandsMax, feedbackMax: options.feedbackMax)
             shard = Shard(
                 lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, trackedMax: options.trackedMax,
                 lifetime: options.lifetime, limits: options.limits, lanes: options.lanes,
@@ -58,24 +48,8 @@ extension World {
                 shard.reserveStamps(beyond: 0)
                 clock.stamps.ceiling = 0
             }
-            let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
-            sendCommands = commandRing.takeProducer()
-            commands = commandRing.takeConsumer()
-            let feedbackRing = OneToOneRing<ShardFeedback>(capacity: options.feedbackMax)
-            sendFeedback = feedbackRing.takeProducer()
-            feedback = feedbackRing.takeConsumer()
         }
 
-        func send(_ command: ShardCommand) {
-            if !backlog.isEmpty || !sendCommands.tryPush(command) { backlog.append(command) }
-        }
-
-        /// - Returns: `true` if a command was sent.
-        func flush() -> Bool {
-            var sent = 0
-            while sent < backlog.count, sendCommands.tryPush(backlog[sent]) { sent += 1 }
-            backlog.removeFirst(sent)
-            return sent > 0
-        }
+        func send(_ command: ShardCommand) { rings.send(command) }
     }
 }

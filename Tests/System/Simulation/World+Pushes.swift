@@ -38,7 +38,7 @@ extension World {
         noteClockStep(of: node)
         noteSettled(by: node)
         if !node.shard.isFeedbackFull {
-            let released = node.deadTokens.release(at: moment.monotonic) { index, token in
+            let released = node.judges.deadTokens.release(at: moment.monotonic) { index, token in
                 if phones[index].life.isGone || phones[index].tokens.served != token { return .hasGone }
                 return isLetGo(phones[index]) ? .mayHaveGone : .stays
             }
@@ -48,12 +48,12 @@ extension World {
         node.jwt = node.credentials?.current(at: node.clock.moment, truth: moment)
         let mayBring = node.shard.mayHavePushes(at: node.clock.moment)
         // As a pool that tries whether the service works.
-        node.isByLot = Int.random(in: 0..<8, using: &random) == 0
-        let number = node.isByLot ? random.next() : UInt64(Int.random(in: 1...room, using: &random))
+        node.judges.lanes.isByLot = Int.random(in: 0..<8, using: &random) == 0
+        let number = node.judges.lanes.isByLot ? random.next() : UInt64(Int.random(in: 1...room, using: &random))
         // A pool asks a shard for nothing that has nothing to send; to ask all the same is to bring nothing.
         if mayBring { node.vainPulls = 0 } else { node.vainPulls += 1 }
         if mayBring || node.vainPulls.isMultiple(of: 2) {
-            if node.isByLot {
+            if node.judges.lanes.isByLot {
                 node.shard.pullByLot(number, at: node.clock.moment, into: &batch)
             } else {
                 node.shard.pull(limit: Int(number), at: node.clock.moment, into: &batch)
@@ -119,15 +119,16 @@ extension World {
         node.shard.complete([completion], at: node.clock.moment)
         var isHeld = false
         if flight.outcome == .accepted {
-            node.deadTokens.answered(dead: false)
+            node.judges.deadTokens.answered(dead: false)
         } else if flight.outcome == .deadToken, flight.token == phones[flight.phone].tokens.served {
-            node.deadTokens.answered(dead: true)
+            node.judges.deadTokens.answered(dead: true)
             // From outside it is unknown whether a card that is ended for its age is already leaving and is to be removed.
             let mayGo = flight.payload.event == .end && isAlmostOver(phones[flight.phone])
             isHeld =
-                node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].naming.isDetached
+                node.judges.deadTokens.isShut && phones[flight.phone].served != nil
+                && !phones[flight.phone].naming.isDetached
                 && !(mayGo && node.shard.statistics.activities < activities)
-            if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonic) }
+            if isHeld { node.judges.deadTokens.hold(flight.phone, flight.token, at: moment.monotonic) }
         }
         node.service.answered(flight.outcome, at: moment.monotonic)
         judgeTime(by: flight, of: node)
@@ -143,7 +144,7 @@ extension World {
                 note(phones[flight.phone].served, of: node)
             }
         }
-        if isHeld, node.deadTokens.isInDoubt { phones[flight.phone].health.isHeld = false }
+        if isHeld, node.judges.deadTokens.isInDoubt { phones[flight.phone].health.isHeld = false }
         if phones[flight.phone].life.isGone, age(of: phones[flight.phone]) < lifetime - .seconds(1) {
             phones[flight.phone].life.isEndedEarly = true
         }

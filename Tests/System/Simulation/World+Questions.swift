@@ -4,26 +4,8 @@ import FanfareModel
 /// Questions to a node's shard whether all phones have the content published before. The answer may take time, but a phone that lacked
 /// content when the shard was asked then has it, is gone, shows another audience, or was refused it for good.
 extension World {
-    /// A push that a phone lacks when a question reaches the shard.
-    struct Lack {
-        enum Thing {
-            /// A private end.
-            case end
-            case start
-            /// The newest serial of its topics, and their publications.
-            case state(UInt64, [TopicID: Publication])
-        }
-
-        let phone: Int
-        let thing: Thing
-        /// Number of times that the phone had joined an audience.
-        let joins: Int
-        /// Serial of the newest state if it was refused; `nil` otherwise.
-        let refused: UInt64?
-    }
-
     func ask(_ node: Node) {
-        node.send(.reportQuiet(node.questions.ask()))
+        node.send(.reportQuiet(node.judges.questions.ask()))
     }
 
     /// Notes the push that each phone lacks when the question reaches the shard.
@@ -39,7 +21,7 @@ extension World {
                         $0 == node.topics.newestSerial(for: phone.following) ? $0 : nil
                     }))
         }
-        node.questions.reached(number, lacking: lacks)
+        node.judges.questions.reached(number, lacking: lacks)
     }
 
     private func thing(lackedBy phone: Phone, of node: Node) -> Lack.Thing? {
@@ -63,8 +45,8 @@ extension World {
     ///
     /// - Returns: the fault of the answer; `nil` if it is right.
     func judgeAnswer(to number: UInt64, isComplete: Bool, from node: Node) -> String? {
-        if let violation = node.questions.seen(answerTo: number) { return violation }
-        for (asked, lacks) in node.questions.takeAnswered() {
+        if let violation = node.judges.questions.seen(answerTo: number) { return violation }
+        for (asked, lacks) in node.judges.questions.takeAnswered() {
             for lack in lacks {
                 let phone = phones[lack.phone]
                 if let wrong = stillLacks(lack, phone, node) {

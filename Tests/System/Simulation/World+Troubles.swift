@@ -9,7 +9,7 @@ extension World {
         let now = moment.monotonic
         let live = phones.indices.filter { phones[$0].life.isLive && nodes[phones[$0].node] === node }
         // Renewed cards are seldom held for long.
-        if options.handsOver, node.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
+        if options.handsOver, node.judges.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
         switch Int.random(in: 0..<10, using: &random) {
         case 0:
             if options.stepsClocks {
@@ -61,7 +61,7 @@ extension World {
                 for index in live { setPreferences(index, nothing) }
             }
         default:
-            if node.deadTokens.isShut { reRegisterHeld(live, at: node) }
+            if node.judges.deadTokens.isShut { reRegisterHeld(live, at: node) }
             // Every app registers again; nothing changes, but there are many commands.
             if options.hasCrowds, random.chance(0.1) {
                 for index in live where phones[index].card == nil { reRegister(index) }
@@ -141,8 +141,8 @@ extension World {
         if let trouble = fate.trouble { troublesMet.note(trouble, meeting) }
         if node.clock.isAhead { troublesMet.note(.clockAhead, meeting) }
         if node.clock.isBack { troublesMet.note(.clockBack, meeting) }
-        if node.deadTokens.isShut { troublesMet.note(.shutGuard, meeting) }
-        if !node.backlog.isEmpty { troublesMet.note(.fullRing, meeting) }
+        if node.judges.deadTokens.isShut { troublesMet.note(.shutGuard, meeting) }
+        if !node.rings.backlog.isEmpty { troublesMet.note(.fullRing, meeting) }
         let leaving = phones.lazy.filter {
             $0.served == nil && $0.life.hasLeft && !$0.life.isGone && self.nodes[$0.node] === node
         }
@@ -172,7 +172,7 @@ extension World {
             && (phone.hasToken || !isOutlivedAndLetGo(phone))
         {
             let node = nodes[phone.node]
-            if phone.health.isHeld, node.deadTokens.isShut { continue }
+            if phone.health.isHeld, node.judges.deadTokens.isShut { continue }
             guard phone.health.sickness == nil, phone.last.flying == 0, phone.states.refusedSerial == nil,
                 phone.health.troubledAt.map({ $0 + World.patience < moment.monotonic }) ?? true
             else { continue }

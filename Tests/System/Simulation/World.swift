@@ -96,7 +96,7 @@ package final class World {
             .rotateToken,
             .setPreferences, .trouble, .ask:
             // Outside events are refused while the core has no room to pass them on.
-            guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
+            guard nodes.allSatisfy({ $0.rings.backlog.isEmpty }) else { return nil }
         case .reconfigure, .deliverCommand, .pull, .complete, .takeFeedback, .passTime: break
         }
         switch action {
