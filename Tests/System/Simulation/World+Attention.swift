@@ -1,11 +1,11 @@
 import FanfareFanOut
 import FanfareModel
 
-/// Alerts and priorities, by what people want and by what is left of the activities' limits.
+/// What a pull means for phones before it brings anything.
 extension World {
-    /// Is `true` if an update or an end with this stamp may carry the alert.
-    private func mayAlert(_ alert: AlertClass, _ phone: Phone, stamp: Int64, isEnd: Bool = false) -> Bool {
-        phone.budget.mayAlert(alert, stamp: stamp, isEnd: isEnd, at: nodes[phone.node].clock.moment)
+    /// Is `true` if an update with this stamp may carry the alert.
+    private func mayAlert(_ alert: AlertClass, _ phone: Phone, stamp: Int64) -> Bool {
+        phone.budget.mayAlert(alert, stamp: stamp, isEnd: false, at: nodes[phone.node].clock.moment)
     }
 
     /// To be called before a pull. After a clock step, a push sent before may not have been taken, so it may be repeated.
@@ -34,34 +34,5 @@ extension World {
             else { continue }
             phones[index].alerts.noteSettled()
         }
-    }
-
-    /// Checks alert and priority: the newest missed alert of the highest class rides unless preferences or limits forbid it.
-    func judgeAttention(of payload: Payload, for phone: Phone, from node: Node) -> String? {
-        if phone.naming.isDetached { return nil }
-        let isEnd = payload.event == .end
-        let missed = phone.alerts.stillMissed(at: moment.monotonic)
-        if payload.alert != nil {
-            guard let highest = missed.map(\.alert.class).max(),
-                mayAlert(highest, phone, stamp: payload.stamp, isEnd: isEnd)
-            else {
-                return "an alert to somebody who wants none, or has had as many as may be (A2, A5)"
-            }
-            return nil
-        }
-        if let highest = missed.filter({ !$0.mayBeSettled }).map(\.alert.class).max(),
-            mayAlert(highest, phone, stamp: payload.stamp, isEnd: isEnd)
-        {
-            return "silent though alert \(missed.last?.alert.text.title ?? "") was missed (4)"
-        }
-        guard payload.event == .update else { return nil }
-        let affords = phone.budget.affordsImmediate(stamp: payload.stamp)
-        if payload.priority == .immediate, !affords { return "priority 10 on a spent budget" }
-        if case .topic(let topic) = phone.served, payload.priority == .conserving, affords,
-            node.topics.newest(topic, for: phone.following)?.priority == .immediate
-        {
-            return "priority 5 though the budget is not spent"
-        }
-        return nil
     }
 }

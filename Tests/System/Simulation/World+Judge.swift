@@ -1,5 +1,4 @@
 import FanfareFanOut
-import FanfareLineup
 import FanfareModel
 
 extension World {
@@ -7,37 +6,8 @@ extension World {
     func judge(_ payload: Payload, to index: Int, token: [UInt8], from node: Node) -> String? {
         let phone = phones[index]
         pushesSeen += 1
-        if phone.last.flying > 0 { return "two pushes in flight" }
-        if phone.life.isGone { return "a push after its end (3)" }
-        if phone.health.isHeld { return "a push to somebody who is held" }
-        if token != phone.tokens.served { return "a push to a token that was replaced before" }
-        // Phones drop nothing that APNs has not accepted.
-        let isUnseen = node.service.isRevoked(at: moment.monotonic) || node.jwt?.fault != nil
-        if let jwt = node.jwt, let violation = node.credentials?.judge(jwt, at: moment.monotonic) {
-            return violation
-        }
-        // Devices drop stamps more than eight hours ahead; dropped pushes do not count for the order.
-        if payload.stamp < phone.last.stamp { return "stamp \(payload.stamp) after \(phone.last.stamp) (2)" }
-        if !isUnseen, !Phone.takes(payload.stamp, at: moment) {
-            return "stamp \(payload.stamp) at \(moment.wallSeconds), which phones drop (12)"
-        }
-        if moment.monotonic < phone.health.waitsUntil { return "it is tried again at once (10)" }
-        if payload.stamp == phone.last.stamp, !phone.last.mayRepeat || !isRepeat(payload, to: phone, from: node) {
-            return "two states with stamp \(payload.stamp) (2)"
-        }
-        if payload.event == .update, payload.alert == nil, payload.state == phone.last.state, !phone.last.mayRepeat {
-            return "the same state twice (5)"
-        }
-        if payload.event == .update, case .topic = phone.served, let refused = phone.states.refusedSerial,
-            refused == node.topics.newestSerial(for: phone.following)
-        {
-            return "what was refused is sent again"
-        }
-        // A push that is in flight at the age limit delays the end.
-        let outlived = moment.monotonic - max(phone.life.beganAt + lifetime, phone.last.answeredAt)
-        if outlived > .seconds(15), payload.event == .update {
-            return "it has outlived its limit (L1)"
-        }
+        let sight = sight(of: payload, to: phone, token: token, from: node)
+        if let violation = sight.violation(of: Sight.judges) { return violation }
         if payload.event == .start {
             startsSeen += 1
             if phone.card?.renews != nil { renewalsSeen += 1 }
@@ -54,7 +24,7 @@ extension World {
             if payload.event == .end, payload.state.isEmpty {
                 // An end for the age of a card that never had a state.
                 guard !node.topics.hasNews(for: phone.following),
-                    isUnseen || payload.dismissalDate ?? .max < moment.wallSeconds
+                    sight.isUnseen || payload.dismissalDate ?? .max < moment.wallSeconds
                 else {
                     return "an end without a state"
                 }
@@ -67,46 +37,21 @@ extension World {
             {
                 return violation
             }
-        } else if payload.event != .end || !isUnseen && payload.dismissalDate ?? .max > moment.wallSeconds {
+        } else if payload.event != .end || !sight.isUnseen && payload.dismissalDate ?? .max > moment.wallSeconds {
             return "something else than one private end after an unfollow"
         }
-        if let text = payload.alert {
-            alertsSeen += 1
-            if payload.priority != .immediate { return "an alert at priority 5" }
-            if let violation = judge(text, to: phone) { return violation }
-        }
-        return phone.served == nil ? nil : judgeAttention(of: payload, for: phone, from: node)
+        if payload.alert != nil { alertsSeen += 1 }
+        if let told = sight.told, told.count > 1 { joinedAlertsSeen += 1 }
+        return sight.violation(of: Sight.attentionJudges)
     }
 
-    /// Checks which alerts a push names: the newest of the highest class among the missed ones leads; a lineup's
-    /// push also names the newest of each other topic.
-    private func judge(_ text: AlertText, to phone: Phone) -> String? {
-        guard let told = feed.told(by: text) else { return "alert \(text) of nothing (4)" }
-        for text in told {
-            if phone.alerts.tried.contains(text) { return "alert \(text.title) twice (4)" }
-            if !phone.alerts.stillMissed(at: moment.monotonic).contains(where: { $0.alert.text == text }) {
-                return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
-            }
-        }
-        if told.count > 1 { joinedAlertsSeen += 1 }
-        let pending = phone.alerts.stillMissed(at: moment.monotonic).filter {
-            !$0.mayBeSettled || told.contains($0.alert.text)
-        }
-        guard let highest = pending.map(\.alert.class).max() else { return nil }
-        var wanted: [TopicID: AlertText] = [:]
-        for missed in pending where missed.alert.class == highest { wanted[missed.topic] = missed.alert.text }
-        guard Set(told) == Set(wanted.values) else {
-            return "alerts \(wanted.values.map(\.title)) were missed, and told are \(told.map(\.title)) (4)"
-        }
-        return nil
-    }
-
-    /// Is `true` if the payload is the version sent last. A lineup's version may be older than the last publication.
-    private func isRepeat(_ payload: Payload, to phone: Phone, from node: Node) -> Bool {
-        if case .lineup = phone.served {
-            return LineupContentState<Match>(payload)?.withoutHighlight == phone.lineup.last?.withoutHighlight
-        }
-        return node.topics.newestSerial(for: phone.following) == phone.last.serial
+    private func sight(of payload: Payload, to phone: Phone, token: [UInt8], from node: Node) -> Sight {
+        Sight(
+            payload: payload, token: token, phone: phone, published: node.topics, moment: moment,
+            engine: node.clock.moment, lifetime: lifetime,
+            isUnseen: node.service.isRevoked(at: moment.monotonic) || node.jwt?.fault != nil,
+            faultOfJWT: node.jwt.flatMap { node.credentials?.judge($0, at: moment.monotonic) },
+            told: payload.alert.flatMap(feed.told))
     }
 
     /// Checks the state against the newest one for members of the audience, written independently of the engine and as plainly as possible.
