@@ -121,7 +121,8 @@ var targets: [Target] = [
         name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
         swiftSettings: language),
     .testTarget(
-        name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
+        name: "SimulationTests", dependencies: stages("Simulation", "FanfareTestSupport"),
+        path: "Tests/System/SimulationTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareModelTests", dependencies: ["FanfareModel"], path: "Tests/Unit/FanfareModelTests",

@@ -28,11 +28,14 @@ extension Phone {
         mutating func answered(_ flight: Flight, of serial: UInt64, isLast: Bool) {
             if flight.outcome == .accepted || flight.arrives, flight.isTaken { shown = flight.payload.state }
             if flight.outcome == .accepted { (accepted, acceptedSerial) = (flight.payload.state, serial) }
-            if flight.outcome == .refused, !isLast {
-                if !isOwedAgain { refusedSerial = serial }
-                lastRefused = max(lastRefused, serial)
-                refusedState = flight.payload.state
-            }
+            if flight.outcome == .refused, !isLast { refused(flight.payload.state, of: serial) }
+        }
+
+        /// Notes that the service has refused a state for good.
+        mutating func refused(_ state: [UInt8], of serial: UInt64) {
+            if !isOwedAgain { refusedSerial = serial }
+            lastRefused = max(lastRefused, serial)
+            refusedState = state
         }
     }
 
