@@ -72,9 +72,7 @@ let started = clock.now
 let stopsAt = numbers["--seconds"].map { started + .seconds(Int64($0)) }
 
 var worlds = 0
-var (stepsSeen, pushesSeen, alertsSeen, joinedAlertsSeen, rotationsSeen) = (0, 0, 0, 0, 0)
-var (startsSeen, renewalsSeen) = (0, 0)
-var troublesMet = TroublesMet()
+var counts = WorldCounts()
 for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if let stopsAt, clock.now >= stopsAt { break }
     if announces { FileHandle.standardError.write(Data("seed \(seed)\n".utf8)) }
@@ -85,21 +83,14 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if tells { world.onHappening = { print($0) } }
     let violation = world.run(steps: steps)
     worlds += 1
-    stepsSeen += world.steps
-    pushesSeen += world.pushesSeen
-    alertsSeen += world.alertsSeen
-    joinedAlertsSeen += world.joinedAlertsSeen
-    rotationsSeen += world.rotationsSeen
-    startsSeen += world.startsSeen
-    renewalsSeen += world.renewalsSeen
-    troublesMet += world.troublesMet
+    counts += world.counts
     if let violation {
         print("seed \(seed): \(violation)")
         exit(1)
     }
 }
 print(
-    "nothing found: \(worlds) worlds from seed \(first), \(stepsSeen) steps, \(pushesSeen) pushes, \(alertsSeen) alerts "
-        + "(\(joinedAlertsSeen) of several topics), \(rotationsSeen) rotations, "
-        + "\(startsSeen) starts (\(renewalsSeen) renewals), \((clock.now - started).components.seconds) s")
-if printsTroubles { print(troublesMet.table) }
+    "nothing found: \(worlds) worlds from seed \(first), \(counts.steps) steps, \(counts.pushes) pushes, \(counts.alerts) alerts "
+        + "(\(counts.joinedAlerts) of several topics), \(counts.rotations) rotations, "
+        + "\(counts.starts) starts (\(counts.renewals) renewals), \((clock.now - started).components.seconds) s")
+if printsTroubles { print(counts.troubles.table) }

@@ -69,19 +69,7 @@ extension World {
         guard let command = node.waiting.popFirst() else { return false }
         happens("\(command.summary)", at: node)
         switch command {
-        case .publish(let publication):
-            node.judges.overtaking.applied(publication.serial)
-            let now = moment.monotonic
-            node.topics.note(publication, at: now)
-            node.judges.completions.note(publication, at: now)
-            let lineups = node.topics.lineups.keys
-            node.judges.lanes.cursorBegins(
-                over: lineups.count { $0.topics.contains(publication.topicID) },
-                most: lineups.reduce(0) { $0 + $1.topics.count })
-            for index in phones.indices
-            where isServed(index, by: node) && node.topics.shows(publication.topicID, to: phones[index].following) {
-                phones[index].noteAlert(of: publication, at: now)
-            }
+        case .publish(let publication): notePublished(publication, at: node)
         case .revokeAlert(_, let cause):
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].alerts.revoke(cause) }
         case .follow(let id, let audience, let token, _, _, _):
@@ -137,6 +125,21 @@ extension World {
         forgetEmptyLineups(of: node)
         tell(node)
         return true
+    }
+
+    private func notePublished(_ publication: Publication, at node: Node) {
+        node.judges.overtaking.applied(publication.serial)
+        let now = moment.monotonic
+        node.topics.note(publication, at: now)
+        node.judges.completions.note(publication, at: now)
+        let lineups = node.topics.lineups.keys
+        node.judges.lanes.cursorBegins(
+            over: lineups.count { $0.topics.contains(publication.topicID) },
+            most: lineups.reduce(0) { $0 + $1.topics.count })
+        for index in phones.indices
+        where isServed(index, by: node) && node.topics.shows(publication.topicID, to: phones[index].following) {
+            phones[index].noteAlert(of: publication, at: now)
+        }
     }
 
     /// Takes waiting commands from the ring, as far as there is room.

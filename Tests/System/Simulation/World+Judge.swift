@@ -5,12 +5,12 @@ extension World {
     /// Checks everything that can be said of a push when it is pulled. Numbers in the texts are the design's invariants.
     func judge(_ payload: Payload, to index: Int, token: [UInt8], from node: Node) -> String? {
         let phone = phones[index]
-        pushesSeen += 1
+        counts.pushes += 1
         let sight = sight(of: payload, to: phone, token: token, from: node)
         if let violation = sight.violation(of: Sight.judges) { return violation }
         if payload.event == .start {
-            startsSeen += 1
-            if phone.card?.renews != nil { renewalsSeen += 1 }
+            counts.starts += 1
+            if phone.card?.renews != nil { counts.renewals += 1 }
             return judgeLane(of: payload, for: phone, from: node) ?? judgeStart(payload, to: phone, from: node)
         }
         if !phone.hasToken { return "a push to a card without a token (L7)" }
@@ -40,8 +40,8 @@ extension World {
         } else if payload.event != .end || !sight.isUnseen && payload.dismissalDate ?? .max > moment.wallSeconds {
             return "something else than one private end after an unfollow"
         }
-        if payload.alert != nil { alertsSeen += 1 }
-        if let told = sight.told, told.count > 1 { joinedAlertsSeen += 1 }
+        if payload.alert != nil { counts.alerts += 1 }
+        if let told = sight.told, told.count > 1 { counts.joinedAlerts += 1 }
         return sight.violation(of: Sight.attentionJudges)
     }
 
@@ -91,7 +91,7 @@ extension World {
         let violation = phones[index].lineup.rotation.seen(
             payload, isLive: topics.contains { node.topics.latest[$0]?.event == .update },
             after: moment.monotonic - phones[index].following.joinedAt, granting: options.lineupRules.rotationPushes)
-        if violation == nil { rotationsSeen += 1 }
+        if violation == nil { counts.rotations += 1 }
         return violation
     }
 

@@ -30,6 +30,16 @@ extension World {
         }
     }
 
+    /// Releases the phones whose dead tokens the shard tries again now.
+    private func releaseHeld(of node: Node) {
+        guard !node.shard.isFeedbackFull else { return }
+        let released = node.judges.deadTokens.release(at: moment.monotonic) { index, token in
+            if phones[index].life.isGone || phones[index].tokens.served != token { return .hasGone }
+            return isLetGo(phones[index]) ? .mayHaveGone : .stays
+        }
+        for index in released { phones[index].health.isHeld = false }
+    }
+
     func pull(_ node: Node) -> String? {
         readTime(of: node)
         let room = node.service.limit(
@@ -37,13 +47,7 @@ extension World {
         guard room > 0 else { return nil }
         noteClockStep(of: node)
         noteSettled(by: node)
-        if !node.shard.isFeedbackFull {
-            let released = node.judges.deadTokens.release(at: moment.monotonic) { index, token in
-                if phones[index].life.isGone || phones[index].tokens.served != token { return .hasGone }
-                return isLetGo(phones[index]) ? .mayHaveGone : .stays
-            }
-            for index in released { phones[index].health.isHeld = false }
-        }
+        releaseHeld(of: node)
         var batch = DeliveryBatch()
         node.jwt = node.credentials?.current(at: node.clock.moment, truth: moment)
         let mayBring = node.shard.mayHavePushes(at: node.clock.moment)

@@ -29,18 +29,7 @@ extension World {
             }
         case 3:
             if options.revokesKeys, random.chance(options.handsOver ? 0.6 : 0.3) {
-                node.service.revokeKey(until: now + .seconds(Int64.random(in: 1...60, using: &random)))
-                for index in node.flying.indices {
-                    let (payload, phone) = (node.flying[index].payload, node.flying[index].phone)
-                    if payload.event == .start {
-                        // A card that was seen cannot be lost.
-                        guard phones[phone].card?.isReported == false else { continue }
-                        phones[phone].lostStart()
-                    }
-                    node.flying[index].outcome = .notProcessed
-                    node.flying[index].arrives = false
-                    if let meeting = meeting(of: payload, to: phone) { troublesMet.note(.revokedKey, meeting) }
-                }
+                revokeKey(of: node)
             }
         case 4:
             if options.hasCrowds, random.chance(0.2) {
@@ -66,6 +55,22 @@ extension World {
             if options.hasCrowds, random.chance(0.1) {
                 for index in live where phones[index].card == nil { reRegister(index) }
             }
+        }
+    }
+
+    /// Revokes the key with which the node signs, so that no push in flight is taken.
+    private func revokeKey(of node: Node) {
+        node.service.revokeKey(until: moment.monotonic + .seconds(Int64.random(in: 1...60, using: &random)))
+        for index in node.flying.indices {
+            let (payload, phone) = (node.flying[index].payload, node.flying[index].phone)
+            if payload.event == .start {
+                // A card that was seen cannot be lost.
+                guard phones[phone].card?.isReported == false else { continue }
+                phones[phone].lostStart()
+            }
+            node.flying[index].outcome = .notProcessed
+            node.flying[index].arrives = false
+            if let meeting = meeting(of: payload, to: phone) { counts.troubles.note(.revokedKey, meeting) }
         }
     }
 
@@ -138,29 +143,29 @@ extension World {
     /// Counts the troubles that this push has met.
     func note(_ payload: Payload, to index: Int, _ fate: Fate, from node: Node) {
         guard let meeting = meeting(of: payload, to: index) else { return }
-        if let trouble = fate.trouble { troublesMet.note(trouble, meeting) }
-        if node.clock.isAhead { troublesMet.note(.clockAhead, meeting) }
-        if node.clock.isBack { troublesMet.note(.clockBack, meeting) }
-        if node.judges.deadTokens.isShut { troublesMet.note(.shutGuard, meeting) }
-        if !node.rings.backlog.isEmpty { troublesMet.note(.fullRing, meeting) }
+        if let trouble = fate.trouble { counts.troubles.note(trouble, meeting) }
+        if node.clock.isAhead { counts.troubles.note(.clockAhead, meeting) }
+        if node.clock.isBack { counts.troubles.note(.clockBack, meeting) }
+        if node.judges.deadTokens.isShut { counts.troubles.note(.shutGuard, meeting) }
+        if !node.rings.backlog.isEmpty { counts.troubles.note(.fullRing, meeting) }
         let leaving = phones.lazy.filter {
             $0.served == nil && $0.life.hasLeft && !$0.life.isGone && self.nodes[$0.node] === node
         }
-        if leaving.count >= 4 { troublesMet.note(.massUnfollow, meeting) }
+        if leaving.count >= 4 { counts.troubles.note(.massUnfollow, meeting) }
         let phone = phones[index]
-        if phone.naming.wasUsed { troublesMet.note(.reusedID, meeting) }
-        if phone.health.wasHeld { troublesMet.note(.reRegistered, meeting) }
+        if phone.naming.wasUsed { counts.troubles.note(.reusedID, meeting) }
+        if phone.health.wasHeld { counts.troubles.note(.reRegistered, meeting) }
         if phones.contains(where: {
             $0.card?.isReported == true && !$0.hasToken && !$0.life.isGone && nodes[$0.node] === node
         }) {
-            troublesMet.note(.lostToken, meeting)
+            counts.troubles.note(.lostToken, meeting)
         }
         let topics = phone.served?.topics ?? []
         if topics.contains(where: { node.topics.latest[$0].map { feed.disordered.contains($0.serial) } == true }) {
-            troublesMet.note(.disorderedEvent, meeting)
+            counts.troubles.note(.disorderedEvent, meeting)
         }
-        if topics.contains(where: feed.reopened.contains) { troublesMet.note(.reopened, meeting) }
-        if topics.contains(where: feed.reborn.contains) { troublesMet.note(.reborn, meeting) }
+        if topics.contains(where: feed.reopened.contains) { counts.troubles.note(.reopened, meeting) }
+        if topics.contains(where: feed.reborn.contains) { counts.troubles.note(.reborn, meeting) }
     }
 
     /// Finds a phone that lacks something although nothing of its own delays it, and the feed has been quiet for longer

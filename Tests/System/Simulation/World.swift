@@ -43,18 +43,7 @@ package final class World {
     var isMisconfigured = false
     /// Subscribers by the preferences in their commands.
     var wishes: [Preferences: Subscriber] = [:]
-    package private(set) var steps = 0
-    /// Number of pushes judged: a world in which nothing happens proves nothing.
-    package internal(set) var pushesSeen = 0
-    package internal(set) var alertsSeen = 0
-    /// Number of pushes caused only by a lineup's rotation.
-    package internal(set) var rotationsSeen = 0
-    /// Number of alerts that name events of several topics.
-    package internal(set) var joinedAlertsSeen = 0
-    /// Number of starts among the pushes; `renewalsSeen` is the number of renewals among the starts.
-    package internal(set) var startsSeen = 0
-    package internal(set) var renewalsSeen = 0
-    package internal(set) var troublesMet = TroublesMet()
+    package internal(set) var counts = WorldCounts()
     /// Hash of all pushes, answers and their moments; equal for a seed in every process.
     package private(set) var digest: UInt64 = 0
     /// Takes a line for everything that happens, to find the cause of a violation.
@@ -73,12 +62,12 @@ package final class World {
     /// - Returns: a violation, or `nil` after `count` steps and a final calm in which everything settled.
     package func run(steps count: Int) -> String? {
         for _ in 0..<count {
-            steps += 1
-            if let violation = step() ?? locallyViolated() { return "step \(steps): \(violation)" }
+            counts.steps += 1
+            if let violation = step() ?? locallyViolated() { return "step \(counts.steps): \(violation)" }
             // Now and then the world goes quiet, and the global invariants are checked.
-            if random.chance(0.002), let violation = calm() { return "calm after step \(steps): \(violation)" }
+            if random.chance(0.002), let violation = calm() { return "calm after step \(counts.steps): \(violation)" }
         }
-        return calm().map { "calm after step \(steps): \($0)" }
+        return calm().map { "calm after step \(counts.steps): \($0)" }
     }
 
     private func step() -> String? {
@@ -158,7 +147,7 @@ package final class World {
     }
 
     func happens(_ what: @autoclosure () -> String, at node: Node) {
-        onHappening?("\(steps) \(moment.monotonic.nanoseconds / 1_000_000) ms, node \(node.index): \(what())")
+        onHappening?("\(counts.steps) \(moment.monotonic.nanoseconds / 1_000_000) ms, node \(node.index): \(what())")
     }
 
     func digest(_ numbers: UInt64...) {

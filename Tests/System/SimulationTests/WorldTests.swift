@@ -8,7 +8,7 @@ import Testing
         let world = World(seed: seed, options: WorldOptions(varying: seed))
         let violation = world.run(steps: 2000)
         #expect(violation == nil, "seed \(seed)")
-        #expect(world.pushesSeen > 5, "seed \(seed) saw too little to prove anything")
+        #expect(world.counts.pushes > 5, "seed \(seed) saw too little to prove anything")
     }
 
     /// Worlds that have once shown a fault of the engine or of its judges: cards that outlived their limit, a version that showed more
