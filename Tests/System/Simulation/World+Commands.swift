@@ -109,11 +109,7 @@ extension World {
                 phones[index].serves(token)
             }
         case .setPreferences(let id, let preferences):
-            if let index = named(id), let subscriber = wishes[preferences] {
-                guard !isTooOld(index) else { return true }
-                phones[index].budget.subscriber = subscriber
-                if let successor = successor(of: index) { phones[successor].budget.subscriber = subscriber }
-            }
+            guard setPreferences(preferences, of: id) else { return true }
         case .checkRemoval: break
         case .confirmDeadTokens: node.judges.deadTokens.overrule()
         case .forget(let topic): node.topics.forget(topic)
@@ -124,6 +120,15 @@ extension World {
         node.shard.apply(command, at: node.clock.moment)
         forgetEmptyLineups(of: node)
         tell(node)
+        return true
+    }
+
+    /// - Returns: `true` if the command may be sent.
+    private func setPreferences(_ preferences: Preferences, of id: ActivityID) -> Bool {
+        guard let index = named(id), let subscriber = wishes[preferences] else { return true }
+        guard !isTooOld(index) else { return false }
+        phones[index].budget.subscriber = subscriber
+        if let successor = successor(of: index) { phones[successor].budget.subscriber = subscriber }
         return true
     }
 

@@ -51,14 +51,14 @@ extension World {
             engine: node.clock.moment, lifetime: lifetime,
             isUnseen: node.service.isRevoked(at: moment.monotonic) || node.jwt?.fault != nil,
             faultOfJWT: node.jwt.flatMap { node.credentials?.judge($0, at: moment.monotonic) },
-            told: payload.alert.flatMap(feed.told))
+            told: payload.alert.flatMap(feed.alerts.told))
     }
 
     /// Checks the state against the newest one for members of the audience, written independently of the engine and as plainly as possible.
     func judgeState(
         of payload: Payload, shown audience: AudienceKey, for phone: Phone, from node: Node
     ) -> String? {
-        let carried = payload.alert.flatMap(feed.told)?.first.flatMap { feed.alerts[$0] }
+        let carried = payload.alert.flatMap(feed.alerts.told)?.first.flatMap { feed.alerts[$0] }
         switch audience {
         case .topic(let topic):
             guard let newest = node.topics.newest(topic, for: phone.following) else { return "a state of nothing" }
@@ -153,7 +153,7 @@ extension World {
 
     /// Checks the shard's topics: it keeps those that the core keeps and those that a phone shows.
     private func grown(_ node: Node) -> String? {
-        var kept = feed.kept
+        var kept = feed.history.kept
         for phone in phones
         where nodes[phone.node] === node && !phone.life.isGone && !(phone.life.isExpired && isLetGo(phone)) {
             kept.formUnion((phone.served ?? phone.following.left)?.topics ?? [])

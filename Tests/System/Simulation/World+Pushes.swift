@@ -82,7 +82,7 @@ extension World {
                     + "\(String(decoding: payload.state, as: UTF8.self))", at: node)
             digest(UInt64(phone), UInt64(payload.stamp), payload.state.fnv1a)
             note(payload, to: phone, fate, from: node)
-            let told = payload.alert.flatMap(feed.told) ?? []
+            let told = payload.alert.flatMap(feed.alerts.told) ?? []
             phones[phone].sent(
                 payload, telling: told, newest: node.topics.newestSerial(for: phones[phone].following), at: moment)
             if isStart {

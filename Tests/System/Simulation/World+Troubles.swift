@@ -161,11 +161,12 @@ extension World {
             counts.troubles.note(.lostToken, meeting)
         }
         let topics = phone.served?.topics ?? []
-        if topics.contains(where: { node.topics.latest[$0].map { feed.disordered.contains($0.serial) } == true }) {
+        if topics.contains(where: { node.topics.latest[$0].map { feed.disorder.serials.contains($0.serial) } == true })
+        {
             counts.troubles.note(.disorderedEvent, meeting)
         }
-        if topics.contains(where: feed.reopened.contains) { counts.troubles.note(.reopened, meeting) }
-        if topics.contains(where: feed.reborn.contains) { counts.troubles.note(.reborn, meeting) }
+        if topics.contains(where: feed.history.reopened.contains) { counts.troubles.note(.reopened, meeting) }
+        if topics.contains(where: feed.history.reborn.contains) { counts.troubles.note(.reborn, meeting) }
     }
 
     /// Finds a phone that lacks something although nothing of its own delays it, and the feed has been quiet for longer

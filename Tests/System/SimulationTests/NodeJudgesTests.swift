@@ -86,6 +86,22 @@ import Testing
         #expect(first == nil && second == "2 pushes of the rotation's own, 1 granted")
     }
 
+    @Test func aTextOfSeveralAlertsNamesEachOfThem() {
+        func alert(_ title: String, _ body: String) -> Alert {
+            Alert(
+                cause: title, class: .essential, text: AlertText(title: .text(title), body: .text(body)),
+                freshFor: .seconds(60), highlight: nil)
+        }
+        let (first, second) = (alert("Goal", "Player 1"), alert("Card", "Player 2"))
+        var alerts = ToldAlerts()
+        alerts.note(first, of: Self.match)
+        alerts.note(second, of: Self.other)
+        let both = AlertText(title: .text("Goal"), body: .text("Player 1\nCard · Player 2"))
+        #expect(alerts.told(by: first.text) == [first.text] && alerts[second.text]?.topic == Self.other)
+        #expect(alerts.told(by: both) == [first.text, second.text])
+        #expect(alerts.told(by: AlertText(title: .text("Goal"), body: .text("Player 3"))) == nil)
+    }
+
     // MARK: What a phone is to see
 
     @Test func aFollowerOfATenureSeesNothingOfTheNextOne() {
