@@ -17,7 +17,7 @@ import Testing
         let (early, first, again) = (judge.seen(answerTo: 3), judge.seen(answerTo: 1), judge.seen(answerTo: 1))
         let answered = judge.takeAnswered()
         #expect(questions == [1, 2] && first == nil && early != nil && again != nil)
-        #expect(answered.map(\.question) == [1] && answered.map(\.lacks) == [[7]])
+        #expect(answered.map { $0.question } == [1] && answered.map { $0.lacks } == [[7]])
         #expect(judge.violation() == "nobody answers question 2")
         let second = judge.seen(answerTo: 2)
         #expect(second == nil && judge.violation() == nil)
