@@ -125,7 +125,8 @@ var targets: [Target] = [
         name: "CrashSimulation", dependencies: stages("Fanfare", "FanfareRules", "FanfareLog", "FanfareTestSupport"),
         path: "Tests/System/CrashSimulation", swiftSettings: language),
     .testTarget(
-        name: "SimulationTests", dependencies: ["Simulation", "FanfareModel"], path: "Tests/System/SimulationTests",
+        name: "SimulationTests", dependencies: stages("Simulation", "FanfareTestSupport"),
+        path: "Tests/System/SimulationTests",
         swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareModelTests", dependencies: ["FanfareModel"], path: "Tests/Unit/FanfareModelTests",

@@ -34,7 +34,7 @@ func refuse(_ problem: String) -> Never {
 }
 
 var numbers: [String: UInt64] = [:]
-var extras = Set(World.Options.Extra.allCases)
+var extras = Set(WorldOptions.Extra.allCases)
 var announces = false
 var tells = false
 var printsTroubles = false
@@ -48,8 +48,8 @@ while let option = arguments.popFirst() {
     case "--tell": tells = true
     case "--troubles": printsTroubles = true
     case "--without":
-        guard let trouble = arguments.popFirst().flatMap(World.Options.Extra.init) else {
-            refuse("\(option) needs one of \(World.Options.Extra.allCases.map(\.rawValue).joined(separator: ", "))")
+        guard let trouble = arguments.popFirst().flatMap(WorldOptions.Extra.init) else {
+            refuse("\(option) needs one of \(WorldOptions.Extra.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         extras.remove(trouble)
     case "--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics", "--audit":
@@ -75,13 +75,11 @@ let started = clock.now
 let stopsAt = numbers["--seconds"].map { started + .seconds(Int64($0)) }
 
 var worlds = 0
-var (stepsSeen, pushesSeen, alertsSeen, joinedAlertsSeen, rotationsSeen) = (0, 0, 0, 0, 0)
-var (startsSeen, renewalsSeen) = (0, 0)
-var troublesMet = TroublesMet()
+var counts = WorldCounts()
 for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if let stopsAt, clock.now >= stopsAt { break }
     if announces { FileHandle.standardError.write(Data("seed \(seed)\n".utf8)) }
-    var options = World.Options(varying: seed, having: extras)
+    var options = WorldOptions(varying: seed, having: extras)
     if let activities = numbers["--activities"] { options.activitiesMax = Int(activities) }
     if let topics = numbers["--topics"] { options.topics = Int(topics) }
     let world = World(seed: seed, options: options)
@@ -93,21 +91,14 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
         violation = World(seed: seed, options: options).run(steps: steps) ?? violation
     }
     worlds += 1
-    stepsSeen += world.steps
-    pushesSeen += world.pushesSeen
-    alertsSeen += world.alertsSeen
-    joinedAlertsSeen += world.joinedAlertsSeen
-    rotationsSeen += world.rotationsSeen
-    startsSeen += world.startsSeen
-    renewalsSeen += world.renewalsSeen
-    troublesMet += world.troublesMet
+    counts += world.counts
     if let violation {
         print("seed \(seed): \(violation)")
         exit(1)
     }
 }
 print(
-    "nothing found: \(worlds) worlds from seed \(first), \(stepsSeen) steps, \(pushesSeen) pushes, \(alertsSeen) alerts "
-        + "(\(joinedAlertsSeen) of several topics), \(rotationsSeen) rotations, "
-        + "\(startsSeen) starts (\(renewalsSeen) renewals), \((clock.now - started).components.seconds) s")
-if printsTroubles { print(troublesMet.table) }
+    "nothing found: \(worlds) worlds from seed \(first), \(counts.steps) steps, \(counts.pushes) pushes, \(counts.alerts) alerts "
+        + "(\(counts.joinedAlerts) of several topics), \(counts.rotations) rotations, "
+        + "\(counts.starts) starts (\(counts.renewals) renewals), \((clock.now - started).components.seconds) s")
+if printsTroubles { print(counts.troubles.table) }

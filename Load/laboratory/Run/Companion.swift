@@ -1,5 +1,4 @@
 package import Foundation
-import Glibc
 
 /// A program beside the run: the APNs simulator, or the relay before it. It prints `listening on HOST:PORT` when it is ready, and a line
 /// `summary key=value …` when it is told to end.
@@ -14,7 +13,7 @@ final class Companion {
     /// - Parameter name: name of the executable, which lies beside this one's.
     init(_ name: String, _ arguments: [String]) throws(LaboratoryError) {
         self.name = name
-        let path = Companion.folder + "/" + name
+        let path = ProgramFiles.folder + "/" + name
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw LaboratoryError("\(path): missing; build it: swift build -c release --product \(name)")
         }
@@ -57,25 +56,6 @@ final class Companion {
             if parts.count == 2, let number = Double(parts[1]) { numbers[String(parts[0])] = number }
         }
         return numbers
-    }
-
-    /// Folder of this executable.
-    static var folder: String {
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &path, path.count - 1)
-        let text = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return URL(fileURLWithPath: text).deletingLastPathComponent().path
-    }
-
-    /// A file of the repository, looked for in the folders above the executable's and in the working folder.
-    static func repositoryFile(_ path: String) -> String? {
-        var folders = [FileManager.default.currentDirectoryPath]
-        var folder = URL(fileURLWithPath: Companion.folder)
-        while folder.path != "/" {
-            folders.append(folder.path)
-            folder.deleteLastPathComponent()
-        }
-        return folders.map { "\($0)/\(path)" }.first { FileManager.default.fileExists(atPath: $0) }
     }
 }
 
@@ -136,8 +116,9 @@ final class Companions {
     }
 
     private static func makeCertificates(in folder: String) throws(LaboratoryError) {
-        guard let script = Companion.repositoryFile("Load/certificates.sh") else {
-            throw LaboratoryError("Load/certificates.sh: not found above \(Companion.folder); run from the repository")
+        guard let script = ProgramFiles.repositoryFile("Load/certificates.sh") else {
+            throw LaboratoryError(
+                "Load/certificates.sh: not found above \(ProgramFiles.folder); run from the repository")
         }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -146,10 +127,4 @@ final class Companions {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw LaboratoryError("\(script): failed; openssl is needed") }
     }
-}
-
-/// A run that cannot begin, with the reason in one line for people.
-package struct LaboratoryError: Error, CustomStringConvertible {
-    package let description: String
-    package init(_ description: String) { self.description = description }
 }

@@ -11,7 +11,7 @@ package enum ScenarioFiles {
     /// - Throws: `TOMLError` for the faults of a file, `LaboratoryError` for an unknown name.
     package static func find(_ name: String) throws -> Scenario {
         if name.hasSuffix(".toml") || name.contains("/") { return try Scenario(file: name) }
-        if let path = Companion.repositoryFile("\(folder)/\(name).toml") { return try Scenario(file: path) }
+        if let path = ProgramFiles.repositoryFile("\(folder)/\(name).toml") { return try Scenario(file: path) }
         let names = try names()
         let advice =
             name.nearest(of: names).map { "did you mean \($0)?" } ?? "expected one of \(names.joined(separator: ", "))"
@@ -21,7 +21,7 @@ package enum ScenarioFiles {
     package static func all() throws -> [Scenario] { try names().map(find) }
 
     private static func names() throws -> [String] {
-        guard let path = Companion.repositoryFile(folder) else {
+        guard let path = ProgramFiles.repositoryFile(folder) else {
             throw LaboratoryError(
                 "\(folder): not found above the program; run from the repository, or name a TOML file")
         }

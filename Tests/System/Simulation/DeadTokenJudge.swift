@@ -9,9 +9,9 @@ struct DeadTokenJudge {
     private var answers = 0
     private var dead = 0
     private let remembered: ClosedRange<Int>
-    /// Number of alarms that operators must get; `resumptions` likewise.
-    private(set) var alarms = 0
-    private(set) var resumptions = 0
+    /// Number of alarms that operators must get, and of those that they have got; `resumptions` likewise.
+    private var alarms = (due: 0, heard: 0)
+    private var resumptions = (due: 0, heard: 0)
     /// Time of the next release; `nil` while no activity is held.
     private var heldUntil: MonotonicTime?
     /// Held phones, with the token that looks dead.
@@ -37,11 +37,23 @@ struct DeadTokenJudge {
             isOverruled = share >= 0.25
         } else if !isShut, share > 0.5 {
             isShut = true
-            alarms += 1
+            alarms.due += 1
         } else if isShut, share < 0.25 {
             isShut = false
-            resumptions += 1
+            resumptions.due += 1
         }
+    }
+
+    /// Notes a line for operators.
+    mutating func heard(_ line: String) {
+        if line.contains("went to dead tokens") { alarms.heard += 1 }
+        if line.contains("dead tokens are few again") { resumptions.heard += 1 }
+    }
+
+    /// Checks that operators have heard everything once all reports have come.
+    func violation() -> String? {
+        guard alarms.due != alarms.heard || resumptions.due != resumptions.heard else { return nil }
+        return "operators were told \(alarms.heard) and \(resumptions.heard) times of dead tokens"
     }
 
     mutating func overrule() {

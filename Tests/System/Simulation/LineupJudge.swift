@@ -4,89 +4,61 @@ import FanfareLineup
 import FanfareModel
 import Foundation
 
-/// A football match as an app declares it, to read a lineup's spotlight and a publication.
-struct Match: TopicContentState {
-    var home: String?
-    var away: String?
-    var homeScore: Int
-    var awayScore: Int
-    var homeYellow: Int
-    var awayYellow: Int
-    var homeRed: Int
-    var awayRed: Int
-    var period: String
-    var periodStartedAt: Double?
-    var kickOff: Double?
-    var lastEvent: String?
-    var highlight: String?
-
-    init?(_ publication: Publication, highlighting highlight: String? = nil) {
-        guard var match = try? JSONDecoder().decode(Match.self, from: Data(publication.state.bytes)) else { return nil }
-        // A state without a highlight stays so, because the alert may be of another tenure.
-        if match.highlight != nil { match.highlight = highlight ?? match.highlight }
-        self = match
-    }
-}
-
-/// Checks what a lineup's members may be shown, written independently of the engine on the types that apps use.
-extension World {
-    /// A version of a topic that was sent to a shard.
-    struct Told {
-        let publication: Publication
-        let at: MonotonicTime
-        /// Is `true` if the version is sent at once, together with everything that waited.
-        var isUrgent: Bool {
-            publication.alert != nil || publication.event == .update && publication.priority == .immediate
-        }
-    }
+/// Judges what a lineup's members are shown at a moment, independently of the engine and on the types that apps use.
+struct LineupJudge {
+    let rules: LineupRules
+    let published: PublishedTopics
+    let now: MonotonicTime
 
     /// Longest wait of changes that are not urgent; `dwell` is that of the spotlight.
-    private var interval: Duration { options.lineupRules.minimumInterval }
-    private var dwell: Duration { options.lineupRules.dwell }
+    private var interval: Duration { rules.minimumInterval }
+    private var dwell: Duration { rules.dwell }
     /// Largest state that `SimulatedFeed.rules` allow.
     private static let sizeMax = TopicRules.pushSizeMax - TopicRules.Content.attributesReserveRange.upperBound
 
     func judge(
         _ payload: Payload, carrying carried: (topic: TopicID, alert: Alert)?, lineup topics: [TopicID],
-        for phone: Phone, from node: Node
+        for phone: Phone
     ) -> String? {
-        guard payload.state.count <= World.sizeMax.bytes else { return "\(payload.state.count) bytes of a lineup" }
+        guard payload.state.count <= LineupJudge.sizeMax.bytes else {
+            return "\(payload.state.count) bytes of a lineup"
+        }
         guard let content = LineupContentState<Match>(payload) else {
             return "no lineup: \(String(decoding: payload.state, as: UTF8.self))"
         }
         let shown = content.topics.map { TopicID($0.id) }
         let rows = content.topics.map { row in
-            (id: TopicID(row.id), versions: acceptable(TopicID(row.id), node).filter { $0.isIn(row) })
+            (id: TopicID(row.id), versions: acceptable(TopicID(row.id)).filter { $0.isIn(row) })
         }
         guard isOrdered(rows, of: topics), content.kinds == ["football"] else {
             return "topics \(shown) in a lineup of \(topics)"
         }
-        let missing = topics.filter { !shown.contains($0) && node.latest[$0] != nil && !mayBeGone($0, node) }
+        let missing = topics.filter { !shown.contains($0) && published.latest[$0] != nil && !mayBeGone($0) }
         guard missing.count <= content.more else { return "\(missing) are missing in their lineup" }
-        for row in content.topics where !acceptable(TopicID(row.id), node).contains(where: { $0.isIn(row) }) {
+        for row in content.topics where !acceptable(TopicID(row.id)).contains(where: { $0.isIn(row) }) {
             return "not the newest of \(row.id): \(row) (1)"
         }
         guard let spotlight = content.spotlight, shown.indices.contains(spotlight.index) else { return "no spotlight" }
         let spotlightTopic = shown[spotlight.index]
         let highlight = carried?.topic == spotlightTopic ? carried?.alert.highlight : nil
         guard
-            acceptable(spotlightTopic, node).contains(where: {
+            acceptable(spotlightTopic).contains(where: {
                 $0.isIn(content.topics[spotlight.index])
                     && Match($0, highlighting: highlight) == spotlight.state
                     && content.highlight == spotlight.state.highlight
             })
         else { return "the spotlight is not on the newest of \(spotlightTopic): \(spotlight.state) (1)" }
 
-        if let newest = newestAlert(of: topics, node), let since = phone.served.flatMap({ node.lineups[$0] }),
-            newest.at > since, newest.at + dwell > moment.monotonic,
-            spotlightTopic != newest.publication.topicID, !isOutweighed(newest, topics, node)
+        if let newest = newestAlert(of: topics), let since = phone.served.flatMap({ published.lineups[$0] }),
+            newest.at > since, newest.at + dwell > now,
+            spotlightTopic != newest.publication.topicID, !isOutweighed(newest, topics)
         {
             return "\(newest.publication.topicID) has just had an alert and has no spotlight (M2)"
         }
         let someIsLive = shown.contains {
-            node.latest[$0]?.event == .update && node.latest[$0]?.prominence.hasBegun == true
+            published.latest[$0]?.event == .update && published.latest[$0]?.prominence.hasBegun == true
         }
-        if someIsLive, let ended = node.endedAt[spotlightTopic], ended < phone.last.sentAt,
+        if someIsLive, let ended = published.endedAt[spotlightTopic], ended < phone.last.sentAt,
             let before = phone.lineup.last?.spotlightTopic, before != spotlightTopic
         {
             return "the spotlight goes to \(spotlightTopic), which was over before (M2)"
@@ -99,7 +71,7 @@ extension World {
     /// - Parameter rows: topics, each with the versions of which one is shown; none if they are not known.
     private func isOrdered(_ rows: [(id: TopicID, versions: [Publication])], of topics: [TopicID]) -> Bool {
         let shown = rows.map(\.id)
-        guard options.lineupRules.order == .schedule else { return shown == topics.filter(shown.contains) }
+        guard rules.order == .schedule else { return shown == topics.filter(shown.contains) }
         guard Set(shown).count == shown.count, Set(shown).isSubset(of: topics) else { return false }
         var last: (time: Int64, id: String) = (.min, "")
         for row in rows where !row.versions.isEmpty {
@@ -112,91 +84,75 @@ extension World {
     }
 
     /// Checks that alerts are gathered: two alerts are no closer than `gather`, unless the first push was in flight when
-    /// the second alert came, or no other topic was live. Judges only worlds with one activity, because another member of
-    /// the lineup may have waited for the first alert.
-    func judgeGathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone, from node: Node) -> String? {
-        let gather = options.lineupRules.gather
-        guard options.activitiesMax == 1, payload.event == .update, payload.alert != nil, phone.last.alertStandsAlone,
-            !phone.last.mayRepeat,
-            moment.monotonic < phone.last.sentAt + gather
+    /// the second alert came, or no other topic was live. Says nothing of lineups with several members, because another member may have
+    /// waited for the first alert.
+    func gathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone) -> String? {
+        guard payload.event == .update, payload.alert != nil, phone.last.alertStandsAlone, !phone.last.mayRepeat,
+            now < phone.last.sentAt + rules.gather
         else { return nil }
         for topic in topics {
-            for told in node.told[topic] ?? [] where told.publication.alert != nil && told.at >= phone.last.sentAt {
-                guard topics.contains(where: { $0 != topic && wasLive($0, at: told.at, node) }) else { return nil }
+            for told in published.told[topic] ?? [] where told.publication.alert != nil && told.at >= phone.last.sentAt
+            {
+                guard topics.contains(where: { $0 != topic && wasLive($0, at: told.at) }) else { return nil }
             }
         }
         return "an alert right after another, and nothing gathered them (M1)"
     }
 
     /// Is `true` if the topic was live before that moment and in everything sent at it.
-    private func wasLive(_ topic: TopicID, at time: MonotonicTime, _ node: Node) -> Bool {
-        let told = node.told[topic] ?? []
+    private func wasLive(_ topic: TopicID, at time: MonotonicTime) -> Bool {
+        let told = published.told[topic] ?? []
         return told.contains { $0.at < time }
             && told[(told.lastIndex { $0.at < time } ?? 0)...].prefix { $0.at <= time }
                 .allSatisfy { $0.publication.event == .update && $0.publication.prominence.hasBegun }
     }
 
-    /// Checks a push after everything published had been sent with the one before: only the rotation can have caused it, so it must be
-    /// silent, at priority 5 and within a budget, and a topic must be live.
-    func judgeRotation(_ payload: Payload, lineup topics: [TopicID], to index: Int, from node: Node) -> String? {
-        let phone = phones[index]
-        let newest = topics.compactMap { node.told[$0]?.last?.at }.max() ?? .always
-        guard phone.lineup.last != nil, !phone.last.mayRepeat, newest + interval < phone.last.sentAt else { return nil }
-        if payload.alert != nil || payload.priority != .conserving { return "the rotation's push is loud" }
-        guard topics.contains(where: { node.latest[$0]?.event == .update }) else {
-            return "nothing is live, and it rotates"
-        }
-        phones[index].lineup.rotationPushes += 1
-        let size = options.lineupRules.rotationPushes
-        let passed = moment.monotonic.nanoseconds(since: phone.following.joinedAt)
-        let granted = Int64(size.burst) + passed / size.refill.nanoseconds
-        if phones[index].lineup.rotationPushes > granted {
-            return "\(phones[index].lineup.rotationPushes) pushes of the rotation's own, \(granted) granted"
-        }
-        rotationsSeen += 1
-        return nil
+    /// Is `true` if everything published had been sent with the push before this one: only the rotation can have caused it.
+    func isRotation(_ topics: [TopicID], to phone: Phone) -> Bool {
+        let newest = topics.compactMap { published.told[$0]?.last?.at }.max() ?? .always
+        return phone.lineup.last != nil && !phone.last.mayRepeat && newest + interval < phone.last.sentAt
     }
 
     /// Returns the newest version of a topic, and earlier ones while all later ones may wait.
-    func acceptable(_ topic: TopicID, _ node: Node) -> [Publication] {
+    func acceptable(_ topic: TopicID) -> [Publication] {
         var result: [Publication] = []
-        for told in (node.told[topic] ?? []).reversed() {
+        for told in (published.told[topic] ?? []).reversed() {
             result.append(told.publication)
-            if told.isUrgent || told.at + interval <= moment.monotonic { break }
+            if told.isUrgent || told.at + interval <= now { break }
         }
         // The core has forgotten the topic, the shard perhaps not.
-        if result.isEmpty, let last = node.last(of: topic) { result.append(last) }
+        if result.isEmpty, let last = published.last(of: topic) { result.append(last) }
         return result
     }
 
     /// Is `true` if the topic is gone, or was gone until a version came that may wait.
-    private func mayBeGone(_ topic: TopicID, _ node: Node) -> Bool {
-        node.mayBeUnknown.contains(topic) || hasJustBegun(topic, node)
-            || acceptable(topic, node).contains { publication in
+    private func mayBeGone(_ topic: TopicID) -> Bool {
+        published.mayBeUnknown.contains(topic) || hasJustBegun(topic)
+            || acceptable(topic).contains { publication in
                 guard publication.event == .end, case .after(let shown)? = publication.dismissal,
-                    let told = node.told[topic]?.last(where: { $0.publication.serial == publication.serial })
+                    let told = published.told[topic]?.last(where: { $0.publication.serial == publication.serial })
                 else { return false }
-                return told.at + shown <= moment.monotonic
+                return told.at + shown <= now
             }
     }
 
     /// Is `true` if every version of the topic may still wait, so that the pushed version may be older.
-    private func hasJustBegun(_ topic: TopicID, _ node: Node) -> Bool {
-        node.told[topic]?.allSatisfy { !$0.isUrgent && $0.at + interval > moment.monotonic } ?? false
+    private func hasJustBegun(_ topic: TopicID) -> Bool {
+        published.told[topic]?.allSatisfy { !$0.isUrgent && $0.at + interval > now } ?? false
     }
 
-    private func newestAlert(of topics: [TopicID], _ node: Node) -> Told? {
-        topics.compactMap { topic in node.told[topic]?.last { $0.publication.alert != nil } }
+    private func newestAlert(of topics: [TopicID]) -> PublishedTopics.Told? {
+        topics.compactMap { topic in published.told[topic]?.last { $0.publication.alert != nil } }
             .max { $0.publication.serial < $1.publication.serial }
     }
 
     /// Is `true` if something as weighty has happened since in another topic, even with a demoted alert, or
     /// something weightier was gathered with the alert.
-    private func isOutweighed(_ alert: Told, _ topics: [TopicID], _ node: Node) -> Bool {
-        let gather = options.lineupRules.gather
+    private func isOutweighed(_ alert: PublishedTopics.Told, _ topics: [TopicID]) -> Bool {
+        let gather = rules.gather
         return topics.contains { topic in
             topic != alert.publication.topicID
-                && node.told[topic, default: []].contains {
+                && published.told[topic, default: []].contains {
                     let weight = $0.publication.prominence.occasionWeight ?? -1
                     let other = alert.publication.prominence.occasionWeight ?? 0
                     return $0.publication.serial > alert.publication.serial
@@ -206,27 +162,27 @@ extension World {
     }
 
     /// Is `true` if the topic was over and is dismissed.
-    func isGone(_ topic: TopicID, _ node: Node) -> Bool {
-        guard let ended = node.endedAt[topic], case .after(let shown)? = node.latest[topic]?.dismissal else {
+    func isGone(_ topic: TopicID) -> Bool {
+        guard let ended = published.endedAt[topic], case .after(let shown)? = published.latest[topic]?.dismissal else {
             return false
         }
-        return ended + shown <= moment.monotonic
+        return ended + shown <= now
     }
 
     /// Checks after settling that each row shows the newest version of its topic.
     func stale(
-        _ accepted: [UInt8], lineup topics: [TopicID], versions: [TopicID: [Publication]], node: Node
+        _ accepted: [UInt8], lineup topics: [TopicID], versions: [TopicID: [Publication]]
     ) -> String? {
         guard let content = try? JSONDecoder().decode(LineupContentState<Match>.self, from: Data(accepted)) else {
             return "no lineup"
         }
         let rows = content.topics.map { row in
             let topic = TopicID(row.id)
-            return (id: topic, versions: node.mayBeUnknown.contains(topic) ? [] : versions[topic] ?? [])
+            return (id: topic, versions: published.mayBeUnknown.contains(topic) ? [] : versions[topic] ?? [])
         }
         guard isOrdered(rows, of: topics) else { return "\(rows.map(\.id)) of \(topics)" }
         for topic in topics {
-            guard let versions = versions[topic], !isGone(topic, node), !node.mayBeUnknown.contains(topic) else {
+            guard let versions = versions[topic], !isGone(topic), !published.mayBeUnknown.contains(topic) else {
                 continue
             }
             guard let position = content.topics.firstIndex(where: { $0.id == topic.rawValue }) else {
@@ -243,40 +199,5 @@ extension World {
             }
         }
         return nil
-    }
-}
-
-extension LineupContentState<Match> {
-    /// Reads a payload; `nil` if it is not a lineup.
-    init?(_ payload: Payload) {
-        guard let content = try? JSONDecoder().decode(Self.self, from: Data(payload.state)) else { return nil }
-        self = content
-    }
-
-    /// Topic in the spotlight.
-    var spotlightTopic: TopicID? { spotlight.map { TopicID(topics[$0.index].id) } }
-
-    /// Copy without the highlight, which follows the alert of the push.
-    var withoutHighlight: Self {
-        var copy = self
-        copy.highlight = nil
-        copy.spotlight?.state.highlight = nil
-        return copy
-    }
-
-    fileprivate var kinds: Set<String> { Set(topics.map(\.kind) + (spotlight.map { [$0.kind] } ?? [])) }
-}
-
-extension Publication {
-    /// Is `true` if a lineup's row shows this version: `HOM 2`, `1 AWA`, `2–1`, made from the state and not by the engine's short forms.
-    fileprivate func isIn(_ row: LineupContentState<Match>.Topic) -> Bool {
-        guard let match = Match(self) else { return false }
-        // A score of two digits costs the name a letter, because `HOM 10` is wider than six digits.
-        func name(_ name: String, beside score: Int) -> Substring { name.prefix(score < 10 ? 3 : 2) }
-        let home = name("HOM", beside: match.homeScore)
-        let away = name("AWA", beside: match.awayScore)
-        return row.compactLeading == "\(home) \(match.homeScore)"
-            && row.compactTrailing == "\(match.awayScore) \(away)"
-            && row.minimal == "\(match.homeScore)–\(match.awayScore)" && row.id == topicID.rawValue
     }
 }

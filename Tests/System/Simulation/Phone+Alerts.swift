@@ -152,7 +152,7 @@ extension Phone {
         }
 
         /// Restores what the push took. A push that was certainly not processed is unknown to the phone.
-        mutating func refund(_ flight: World.Flight) {
+        mutating func refund(_ flight: Flight) {
             alerts = before.alerts
             guard flight.isTaken else {
                 immediate = before.immediate

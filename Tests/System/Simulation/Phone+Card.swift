@@ -82,7 +82,7 @@ extension World {
     }
 
     func isOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
-        audience.topics.allSatisfy { node.newest($0, for: phone)?.event == .end }
+        audience.topics.allSatisfy { node.topics.newest($0, for: phone.following)?.event == .end }
     }
 
     /// Is `true` if the audience is over and the shard must know it. In a lineup, the last end may wait for the interval, and a topic that
@@ -90,8 +90,9 @@ extension World {
     private func isSeenToBeOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
         guard isOver(audience, for: phone, node: node) else { return false }
         guard case .lineup(let topics, _) = audience else { return true }
+        let judge = lineupJudge(of: node)
         return topics.allSatisfy {
-            !node.mayBeUnknown.contains($0) && acceptable($0, node).allSatisfy { $0.event == .end }
+            !node.topics.mayBeUnknown.contains($0) && judge.acceptable($0).allSatisfy { $0.event == .end }
         }
     }
 
@@ -100,7 +101,8 @@ extension World {
     private func mayBeOver(_ audience: AudienceKey, for phone: Phone, node: Node) -> Bool {
         guard case .lineup(let topics, _) = audience else { return false }
         return topics.allSatisfy { topic in
-            node.newest(topic, for: phone).map { $0.event == .end } ?? (node.tenures[topic] != nil)
+            node.topics.newest(topic, for: phone.following).map { $0.event == .end }
+                ?? (node.topics.tenures[topic] != nil)
         }
     }
 

@@ -28,7 +28,7 @@ extension Phone {
         /// - Parameters:
         ///   - isServed: `true` if the push went to the token that the shard has.
         ///   - isLast: `true` if nothing follows the push, though it was refused: the card stays on the phone until the system removes it.
-        mutating func answered(_ flight: World.Flight, isServed: Bool, isHeld: Bool, isLast: Bool) {
+        mutating func answered(_ flight: Flight, isServed: Bool, isHeld: Bool, isLast: Bool) {
             isEnding = false
             let isEnd = flight.payload.event == .end
             switch flight.outcome {

@@ -25,14 +25,17 @@ extension Phone {
         /// - Parameters:
         ///   - serial: newest publication of its audience when the push left.
         ///   - isLast: `true` if nothing follows the push, though it was refused.
-        mutating func answered(_ flight: World.Flight, of serial: UInt64, isLast: Bool) {
+        mutating func answered(_ flight: Flight, of serial: UInt64, isLast: Bool) {
             if flight.outcome == .accepted || flight.arrives, flight.isTaken { shown = flight.payload.state }
             if flight.outcome == .accepted { (accepted, acceptedSerial) = (flight.payload.state, serial) }
-            if flight.outcome == .refused, !isLast {
-                if !isOwedAgain { refusedSerial = serial }
-                lastRefused = max(lastRefused, serial)
-                refusedState = flight.payload.state
-            }
+            if flight.outcome == .refused, !isLast { refused(flight.payload.state, of: serial) }
+        }
+
+        /// Notes that the service has refused a state for good.
+        mutating func refused(_ state: [UInt8], of serial: UInt64) {
+            if !isOwedAgain { refusedSerial = serial }
+            lastRefused = max(lastRefused, serial)
+            refusedState = state
         }
     }
 
@@ -75,7 +78,6 @@ extension Phone {
     struct LineupCard {
         /// The lineup of the last push; `nil` before the first.
         var last: LineupContentState<Match>?
-        /// Number of pushes that only the rotation can have caused.
-        var rotationPushes: Int64 = 0
+        var rotation = RotationJudge()
     }
 }

@@ -121,7 +121,7 @@ struct Phone {
         if case .lineup = served { lineup.last = LineupContentState<Match>(payload) }
     }
 
-    mutating func answered(_ flight: World.Flight, isHeld: Bool, at now: MonotonicTime) {
+    mutating func answered(_ flight: Flight, isHeld: Bool, at now: MonotonicTime) {
         let isServed = flight.token == tokens.served
         let isPrivateEnd = flight.payload.event == .end && (served == nil || naming.isDetached)
         let isLast = flight.outcome == .refused && isPrivateEnd

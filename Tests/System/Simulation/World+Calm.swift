@@ -10,7 +10,7 @@ extension World {
     @discardableResult
     func tell(_ node: Node) -> Bool {
         node.shard.requestStamps(at: node.clock.moment)
-        return node.shard.sendFeedback(to: &node.sendFeedback)
+        return node.shard.sendFeedback(to: &node.rings.sendFeedback)
     }
 
     /// Drains a shard's feedback in the core, and sends the commands that waited for room.
@@ -18,12 +18,12 @@ extension World {
     /// - Returns: `true` if there was any.
     func takeFeedback(_ node: Node, limit: Int) -> Bool {
         var taken = 0
-        while taken < limit, let fact = node.feedback.pop() {
+        while taken < limit, let fact = node.rings.feedback.pop() {
             taken += 1
             happens("the shard says \(fact)", at: node)
             switch fact {
-            case .completed(let serial, _): node.completed[serial, default: 0] += 1
-            case .overtaken(let serial): node.overtaken.insert(serial)
+            case .completed(let serial, _): node.judges.completions.completed(serial)
+            case .overtaken(let serial): node.judges.completions.overtook(serial)
             case .deadToken(let id):
                 let index =
                     phones.firstIndex {
@@ -31,9 +31,7 @@ extension World {
                             && $0.life.deathReports == 0
                     } ?? phones.lastIndex { $0.id == id }
                 if let index { phones[index].life.deathReports += 1 }
-            case .report(let line):
-                if line.contains("went to dead tokens") { node.alarmsHeard += 1 }
-                if line.contains("dead tokens are few again") { node.resumptionsHeard += 1 }
+            case .report(let line): node.judges.deadTokens.heard(line)
             case .fate(let id, let fate):
                 guard let index = phones.lastIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
                 falsehood = falsehood ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
@@ -67,7 +65,7 @@ extension World {
                 phones[index].naming.isForgotten = true
             }
         }
-        return node.flush() || taken > 0
+        return node.rings.flush() || taken > 0
     }
 
     /// Stops events and trouble. Everything must settle.
@@ -92,7 +90,7 @@ extension World {
             // Some worlds have no phone left that could show that tokens are alive; and a token that is also
             // sick is not known to be dead before it is mended.
             if round % 200 == 199 {
-                for node in nodes where node.deadTokens.isShut { node.send(.confirmDeadTokens) }
+                for node in nodes where node.judges.deadTokens.isShut { node.send(.confirmDeadTokens) }
             }
             var busy = false
             if looksForRenewed, moment.monotonic > quietSince + .seconds(10) {
@@ -113,7 +111,7 @@ extension World {
                     while !node.flying.isEmpty { complete(node) }
                 }
                 while takeFeedback(node, limit: .max) { busy = true }
-                busy = busy || !node.shard.isQuiet || !node.backlog.isEmpty
+                busy = busy || !node.shard.isQuiet || !node.rings.backlog.isEmpty
             }
             if !busy { return globallyViolated() }
             // A feed's silence may have ended a topic.

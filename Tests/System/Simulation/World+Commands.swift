@@ -49,7 +49,7 @@ extension World {
         let phone = phones[index]
         if phone.life.isEnding { return true }
         guard case .topic(let topic) = audience, phone.served == audience else { return false }
-        return phone.following.tenure < nodes[phone.node].tenure(of: topic)
+        return phone.following.tenure < nodes[phone.node].topics.tenure(of: topic)
     }
 
     /// Notes that the shard knows what the phone shows from now on.
@@ -57,9 +57,9 @@ extension World {
         let audience = audience.map(shared)
         let node = nodes[phones[index].node]
         var tenure = 0
-        if case .topic(let topic) = audience { tenure = node.tenure(of: topic) }
+        if case .topic(let topic) = audience { tenure = node.topics.tenure(of: topic) }
         phones[index].joined(
-            audience, tenure: tenure, isWaited: audience.map(node.isWaited) == true, at: moment.monotonic)
+            audience, tenure: tenure, isWaited: audience.map(node.topics.isWaited) == true, at: moment.monotonic)
     }
 
     /// - Returns: `true` if a command was waiting and the shard could take it.
@@ -69,15 +69,8 @@ extension World {
         guard let command = node.waiting.popFirst() else { return false }
         happens("\(command.summary)", at: node)
         switch command {
-        case .publish(let publication):
-            node.waitingVersions[publication.serial] = nil
-            node.note(publication, at: moment.monotonic)
-            for index in phones.indices
-            where isServed(index, by: node) && node.shows(publication.topicID, to: phones[index]) {
-                phones[index].noteAlert(of: publication, at: moment.monotonic)
-            }
+        case .publish(let publication): notePublished(publication, at: node)
         case .revokeAlert(_, let cause):
-            node.revoked.insert(cause)
             for index in phones.indices where nodes[phones[index].node] === node { phones[index].alerts.revoke(cause) }
         case .follow(let id, let audience, let token, _, _, _):
             if let index = phones.lastIndex(where: { $0.id == id && $0.tokens.hasUsed(token) }) {
@@ -116,14 +109,10 @@ extension World {
                 phones[index].serves(token)
             }
         case .setPreferences(let id, let preferences):
-            if let index = named(id), let subscriber = wishes[preferences] {
-                guard !isTooOld(index) else { return true }
-                phones[index].budget.subscriber = subscriber
-                if let successor = successor(of: index) { phones[successor].budget.subscriber = subscriber }
-            }
+            guard setPreferences(preferences, of: id) else { return true }
         case .checkRemoval: break
-        case .confirmDeadTokens: node.deadTokens.overrule()
-        case .forget(let topic): node.forgotten.insert(topic)
+        case .confirmDeadTokens: node.judges.deadTokens.overrule()
+        case .forget(let topic): node.topics.forget(topic)
         case .reportQuiet(let question): noteQuestion(question, to: node)
         case .republish, .reportDisposition, .claimed: break
         case .publishResumed, .load, .endLoading, .followed, .reportCompletion: break  // no world restarts
@@ -134,20 +123,41 @@ extension World {
         return true
     }
 
+    /// - Returns: `true` if the command may be sent.
+    private func setPreferences(_ preferences: Preferences, of id: ActivityID) -> Bool {
+        guard let index = named(id), let subscriber = wishes[preferences] else { return true }
+        guard !isTooOld(index) else { return false }
+        phones[index].budget.subscriber = subscriber
+        if let successor = successor(of: index) { phones[successor].budget.subscriber = subscriber }
+        return true
+    }
+
+    private func notePublished(_ publication: Publication, at node: Node) {
+        node.judges.overtaking.applied(publication.serial)
+        let now = moment.monotonic
+        node.topics.note(publication, at: now)
+        node.judges.completions.note(publication, at: now)
+        let lineups = node.topics.lineups.keys
+        node.judges.lanes.cursorBegins(
+            over: lineups.count { $0.topics.contains(publication.topicID) },
+            most: lineups.reduce(0) { $0 + $1.topics.count })
+        for index in phones.indices
+        where isServed(index, by: node) && node.topics.shows(publication.topicID, to: phones[index].following) {
+            phones[index].noteAlert(of: publication, at: now)
+        }
+    }
+
     /// Takes waiting commands from the ring, as far as there is room.
     private func takeCommands(of node: Node) {
         let room = options.waitingMax - node.waiting.count
         guard room > 0 else { return }
         var commands: [ShardCommand] = []
-        _ = node.commands.drain(limit: Int.random(in: 1...room, using: &random)) { commands.append($0) }
+        _ = node.rings.commands.drain(limit: Int.random(in: 1...room, using: &random)) { commands.append($0) }
         for command in commands {
-            if case .publish(let publication) = command {
-                node.waitingVersions[publication.serial] = (publication, node.questionsTaken)
-            }
-            if case .reportQuiet = command { node.questionsTaken += 1 }
+            node.judges.overtaking.took(command)
             node.waiting.append(command) { serial in
                 happens("publication \(serial) is overtaken", at: node)
-                falsehood = falsehood ?? judgeOvertaking(of: serial, by: command, at: node)
+                falsehood = falsehood ?? node.judges.overtaking.seen(serial, overtakenBy: command)
                 node.shard.reportOvertaken(serial)
             }
         }
@@ -163,9 +173,7 @@ extension World {
 
     func note(_ audience: AudienceKey?, of node: Node) {
         let audience = audience.map(shared)
-        if case .lineup = audience, let audience, node.lineups[audience] == nil {
-            node.begin(audience, at: moment.monotonic)
-        }
+        if case .lineup = audience, let audience { node.topics.join(audience, at: moment.monotonic) }
     }
 
     /// Forgets lineups without members; the next member finds them new. A member without a token, or one that expires within the second in
@@ -175,25 +183,22 @@ extension World {
             phones.lazy.filter {
                 self.nodes[$0.node] === node && !$0.life.isGone && $0.hasToken && !self.isLetGo($0)
             }.compactMap(\.served))
-        node.lineups = node.lineups.filter { served.contains($0.key) }
-        if !node.waitingLineups.isEmpty {
-            node.waitingLineups.formIntersection(
-                phones.lazy.filter { self.nodes[$0.node] === node && !$0.life.isGone }.compactMap(\.served))
+        node.topics.keepLineups(of: served)
+        if !node.topics.waitingLineups.isEmpty {
+            node.topics.keepWaitingLineups(
+                of: Set(phones.lazy.filter { self.nodes[$0.node] === node && !$0.life.isGone }.compactMap(\.served)))
         }
-        guard !node.forgotten.isEmpty else { return }
+        guard !node.topics.forgotten.isEmpty else { return }
         // The shard remembers a topic that the core has forgotten while a phone shows it.
         var (looked, surely): (Set<TopicID>, Set<TopicID>) = ([], [])
         for phone in phones where nodes[phone.node] === node && !phone.life.isGone {
-            for topic in phone.served?.topics ?? [] where node.shows(topic, to: phone) {
+            for topic in phone.served?.topics ?? [] where node.topics.shows(topic, to: phone.following) {
                 looked.insert(topic)
                 // A start may have been given up and an old card may have gone without a report yet.
                 if phone.hasToken, !phone.life.isExpired, !isLetGo(phone) { surely.insert(topic) }
             }
         }
-        for topic in node.forgotten where !looked.contains(topic) { node.drop(topic) }
-        node.forgotten.formIntersection(looked)
-        node.mayBeUnknown.formUnion(node.forgotten.subtracting(surely))
-        node.mayBeUnknown.formIntersection(node.forgotten)
+        node.topics.keepForgotten(looked, surely: surely)
     }
 
     private func isServed(_ phone: Int, by node: Node) -> Bool {

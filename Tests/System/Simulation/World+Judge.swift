@@ -1,46 +1,16 @@
 import FanfareFanOut
-import FanfareLineup
 import FanfareModel
 
 extension World {
     /// Checks everything that can be said of a push when it is pulled. Numbers in the texts are the design's invariants.
     func judge(_ payload: Payload, to index: Int, token: [UInt8], from node: Node) -> String? {
         let phone = phones[index]
-        pushesSeen += 1
-        if phone.last.flying > 0 { return "two pushes in flight" }
-        if phone.life.isGone { return "a push after its end (3)" }
-        if phone.health.isHeld { return "a push to somebody who is held" }
-        if token != phone.tokens.served { return "a push to a token that was replaced before" }
-        // Phones drop nothing that APNs has not accepted.
-        let isUnseen = node.service.isRevoked(at: moment.monotonic) || node.jwt?.fault != nil
-        if let jwt = node.jwt, let violation = node.credentials?.judge(jwt, at: moment.monotonic) {
-            return violation
-        }
-        // Devices drop stamps more than eight hours ahead; dropped pushes do not count for the order.
-        if payload.stamp < phone.last.stamp { return "stamp \(payload.stamp) after \(phone.last.stamp) (2)" }
-        if !isUnseen, !Phone.takes(payload.stamp, at: moment) {
-            return "stamp \(payload.stamp) at \(moment.wallSeconds), which phones drop (12)"
-        }
-        if moment.monotonic < phone.health.waitsUntil { return "it is tried again at once (10)" }
-        if payload.stamp == phone.last.stamp, !phone.last.mayRepeat || !isRepeat(payload, to: phone, from: node) {
-            return "two states with stamp \(payload.stamp) (2)"
-        }
-        if payload.event == .update, payload.alert == nil, payload.state == phone.last.state, !phone.last.mayRepeat {
-            return "the same state twice (5)"
-        }
-        if payload.event == .update, case .topic = phone.served, let refused = phone.states.refusedSerial,
-            refused == newestSerial(for: phone, node: node)
-        {
-            return "what was refused is sent again"
-        }
-        // A push that is in flight at the age limit delays the end.
-        let outlived = moment.monotonic - max(phone.life.beganAt + lifetime, phone.last.answeredAt)
-        if outlived > .seconds(15), payload.event == .update {
-            return "it has outlived its limit (L1)"
-        }
+        counts.pushes += 1
+        let sight = sight(of: payload, to: phone, token: token, from: node)
+        if let violation = sight.violation(of: Sight.judges) { return violation }
         if payload.event == .start {
-            startsSeen += 1
-            if phone.card?.renews != nil { renewalsSeen += 1 }
+            counts.starts += 1
+            if phone.card?.renews != nil { counts.renewals += 1 }
             return judgeLane(of: payload, for: phone, from: node) ?? judgeStart(payload, to: phone, from: node)
         }
         if !phone.hasToken { return "a push to a card without a token (L7)" }
@@ -53,7 +23,9 @@ extension World {
             }
             if payload.event == .end, payload.state.isEmpty {
                 // An end for the age of a card that never had a state.
-                guard !node.hasNews(for: phone), isUnseen || payload.dismissalDate ?? .max < moment.wallSeconds else {
+                guard !node.topics.hasNews(for: phone.following),
+                    sight.isUnseen || payload.dismissalDate ?? .max < moment.wallSeconds
+                else {
                     return "an end without a state"
                 }
                 return nil
@@ -65,68 +37,62 @@ extension World {
             {
                 return violation
             }
-        } else if payload.event != .end || !isUnseen && payload.dismissalDate ?? .max > moment.wallSeconds {
+        } else if payload.event != .end || !sight.isUnseen && payload.dismissalDate ?? .max > moment.wallSeconds {
             return "something else than one private end after an unfollow"
         }
-        if let text = payload.alert {
-            alertsSeen += 1
-            if payload.priority != .immediate { return "an alert at priority 5" }
-            if let violation = judge(text, to: phone) { return violation }
-        }
-        return phone.served == nil ? nil : judgeAttention(of: payload, for: phone, from: node)
+        if payload.alert != nil { counts.alerts += 1 }
+        if let told = sight.told, told.count > 1 { counts.joinedAlerts += 1 }
+        return sight.violation(of: Sight.attentionJudges)
     }
 
-    /// Checks which alerts a push names: the newest of the highest class among the missed ones leads; a lineup's
-    /// push also names the newest of each other topic.
-    private func judge(_ text: AlertText, to phone: Phone) -> String? {
-        guard let told = feed.told(by: text) else { return "alert \(text) of nothing (4)" }
-        for text in told {
-            if phone.alerts.tried.contains(text) { return "alert \(text.title) twice (4)" }
-            if !phone.alerts.stillMissed(at: moment.monotonic).contains(where: { $0.alert.text == text }) {
-                return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
-            }
-        }
-        if told.count > 1 { joinedAlertsSeen += 1 }
-        let pending = phone.alerts.stillMissed(at: moment.monotonic).filter {
-            !$0.mayBeSettled || told.contains($0.alert.text)
-        }
-        guard let highest = pending.map(\.alert.class).max() else { return nil }
-        var wanted: [TopicID: AlertText] = [:]
-        for missed in pending where missed.alert.class == highest { wanted[missed.topic] = missed.alert.text }
-        guard Set(told) == Set(wanted.values) else {
-            return "alerts \(wanted.values.map(\.title)) were missed, and told are \(told.map(\.title)) (4)"
-        }
-        return nil
-    }
-
-    /// Is `true` if the payload is the version sent last. A lineup's version may be older than the last publication.
-    private func isRepeat(_ payload: Payload, to phone: Phone, from node: Node) -> Bool {
-        if case .lineup = phone.served {
-            return LineupContentState<Match>(payload)?.withoutHighlight == phone.lineup.last?.withoutHighlight
-        }
-        return newestSerial(for: phone, node: node) == phone.last.serial
-    }
-
-    func newestSerial(for phone: Phone, node: Node) -> UInt64 {
-        phone.served?.topics.compactMap { node.newest($0, for: phone)?.serial }.max() ?? 0
+    private func sight(of payload: Payload, to phone: Phone, token: [UInt8], from node: Node) -> Sight {
+        Sight(
+            payload: payload, token: token, phone: phone, published: node.topics, moment: moment,
+            engine: node.clock.moment, lifetime: lifetime,
+            isUnseen: node.service.isRevoked(at: moment.monotonic) || node.jwt?.fault != nil,
+            faultOfJWT: node.jwt.flatMap { node.credentials?.judge($0, at: moment.monotonic) },
+            told: payload.alert.flatMap(feed.alerts.told))
     }
 
     /// Checks the state against the newest one for members of the audience, written independently of the engine and as plainly as possible.
     func judgeState(
         of payload: Payload, shown audience: AudienceKey, for phone: Phone, from node: Node
     ) -> String? {
-        let carried = payload.alert.flatMap(feed.told)?.first.flatMap { feed.alerts[$0] }
+        let carried = payload.alert.flatMap(feed.alerts.told)?.first.flatMap { feed.alerts[$0] }
         switch audience {
         case .topic(let topic):
-            guard let newest = node.newest(topic, for: phone) else { return "a state of nothing" }
+            guard let newest = node.topics.newest(topic, for: phone.following) else { return "a state of nothing" }
             let state = carried?.alert.highlight.map(newest.state.highlighting) ?? newest.state.bytes
             guard payload.state == state else {
                 return "not the newest state: \(String(decoding: payload.state, as: UTF8.self)) (1)"
             }
             return nil
         case .lineup(let topics, _):
-            return judge(payload, carrying: carried, lineup: topics, for: phone, from: node)
+            return lineupJudge(of: node).judge(payload, carrying: carried, lineup: topics, for: phone)
         }
+    }
+
+    /// Returns a judge of what the node's lineups show now.
+    func lineupJudge(of node: Node) -> LineupJudge {
+        LineupJudge(rules: options.lineupRules, published: node.topics, now: moment.monotonic)
+    }
+
+    /// Judges only worlds with one activity, because another member of the lineup may have waited for the first alert.
+    private func judgeGathering(
+        _ payload: Payload, lineup topics: [TopicID], to phone: Phone, from node: Node
+    ) -> String? {
+        guard options.activitiesMax == 1 else { return nil }
+        return lineupJudge(of: node).gathering(payload, lineup: topics, to: phone)
+    }
+
+    private func judgeRotation(_ payload: Payload, lineup topics: [TopicID], to index: Int, from node: Node) -> String?
+    {
+        guard lineupJudge(of: node).isRotation(topics, to: phones[index]) else { return nil }
+        let violation = phones[index].lineup.rotation.seen(
+            payload, isLive: topics.contains { node.topics.latest[$0]?.event == .update },
+            after: moment.monotonic - phones[index].following.joinedAt, granting: options.lineupRules.rotationPushes)
+        if violation == nil { counts.rotations += 1 }
+        return violation
     }
 
     /// Returns how many death reports a removed phone must have. A nameless phone has none, because its name means another card; a renewed
@@ -142,7 +108,7 @@ extension World {
         for phone in phones
         where !phone.life.isGone && !phone.life.isExpired && !isBetweenCards(phone) && !isOutlivedAndLetGo(phone) {
             guard phone.hasToken else {
-                if let card = phone.card, !card.isOut, nodes[phone.node].hasNews(for: phone) {
+                if let card = phone.card, !card.isOut, nodes[phone.node].topics.hasNews(for: phone.following) {
                     return "\(card.name) was never started (L7)"
                 }
                 continue
@@ -153,7 +119,7 @@ extension World {
                 return "activity \(phone.id.rawValue) left and was never ended (3)"
             }
             let node = nodes[phone.node]
-            guard node.hasNews(for: phone) else { continue }
+            guard node.topics.hasNews(for: phone.following) else { continue }
             if phone.states.accepted == nil, phone.states.refusedSerial == nil {
                 return "activity \(phone.id.rawValue) never got a state (1)"
             }
@@ -179,24 +145,15 @@ extension World {
         }
         for node in nodes {
             if let grown = grown(node) { return grown }
-            guard node.deadTokens.alarms == node.alarmsHeard, node.deadTokens.resumptions == node.resumptionsHeard
-            else {
-                return "operators were told \(node.alarmsHeard) and \(node.resumptionsHeard) times of dead tokens"
-            }
-            guard node.answered == node.asked else { return "nobody answers question \(node.asked)" }
             let (lacked, doubtful) = refused(by: node)
-            for serial in node.published.keys where !doubtful.contains(serial) || node.completed[serial] ?? 0 > 1 {
-                let isComplete = !node.overtaken.contains(serial) && !lacked.contains(serial)
-                if node.completed[serial] ?? 0 == (isComplete ? 1 : 0) { continue }
-                return "publication \(serial) was reported complete \(node.completed[serial] ?? 0) times"
-            }
+            if let violation = node.judges.violation(lacked: lacked, doubtful: doubtful) { return violation }
         }
         return nil
     }
 
     /// Checks the shard's topics: it keeps those that the core keeps and those that a phone shows.
     private func grown(_ node: Node) -> String? {
-        var kept = feed.kept
+        var kept = feed.history.kept
         for phone in phones
         where nodes[phone.node] === node && !phone.life.isGone && !(phone.life.isExpired && isLetGo(phone)) {
             kept.formUnion((phone.served ?? phone.following.left)?.topics ?? [])
@@ -213,13 +170,13 @@ extension World {
             guard let serial = phone.states.refusedSerial, let served = phone.served else { continue }
             // A new member may get the rest of earlier publications without delaying them; a state shown
             // again because of a wrong clock delays none either.
-            if case .topic = served, !phone.life.isExpired, let at = node.published[serial]?.at,
+            if case .topic = served, !phone.life.isExpired, let at = node.judges.completions.published[serial]?.at,
                 phone.following.memberSince < at,
                 phone.states.acceptedSerial < serial
             {
                 lacked.insert(serial)
             }
-            for (serial, published) in node.published where served.topics.contains(published.topic) {
+            for (serial, published) in node.judges.completions.published where served.topics.contains(published.topic) {
                 doubtful.insert(serial)
             }
         }
@@ -229,7 +186,7 @@ extension World {
     /// Checks that the accepted state is the newest version, apart from the highlighted key, which follows the alert.
     func stale(_ accepted: [UInt8], of phone: Phone, beside audience: AudienceKey, node: Node) -> String? {
         var newest: [TopicID: [Publication]] = [:]
-        for topic in audience.topics { newest[topic] = node.newest(topic, for: phone).map { [$0] } }
+        for topic in audience.topics { newest[topic] = node.topics.newest(topic, for: phone.following).map { [$0] } }
         return stale(accepted, beside: audience, versions: newest, node: node)
     }
 
@@ -248,7 +205,7 @@ extension World {
             }
             return
                 "\(String(decoding: accepted, as: UTF8.self)), not \(String(decoding: newest.state.bytes, as: UTF8.self))"
-        case .lineup(let topics, _): return stale(accepted, lineup: topics, versions: versions, node: node)
+        case .lineup(let topics, _): return lineupJudge(of: node).stale(accepted, lineup: topics, versions: versions)
         }
     }
 }

@@ -1,6 +1,5 @@
 import FanfareFanOut
 import FanfareModel
-import FanfareQueues
 
 extension World {
     /// One shard with its two rings, and its pushes in flight.
@@ -14,57 +13,19 @@ extension World {
         var credentials: Credentials?
         /// JWT of the pushes that leave now.
         var jwt: Credentials.JWT?
-        /// Commands that found the ring full. The core takes no new events while any wait here.
-        var backlog: [ShardCommand] = []
-        /// Commands taken from the ring and not yet applied; `waitingVersions` has their versions by
-        /// serial, with the number of questions taken before.
+        /// Commands taken from the ring and not yet applied.
         var waiting = CommandQueue()
-        var waitingVersions: [UInt64: (version: Publication, questions: Int)] = [:]
-        var questionsTaken = 0
-        var sendCommands: RingProducer<ShardCommand>
-        var commands: RingConsumer<ShardCommand>
-        var sendFeedback: RingProducer<ShardFeedback>
-        var feedback: RingConsumer<ShardFeedback>
+        var rings: NodeRings
         var flying: [Flight] = []
         /// Completions of removed activities, to be delivered once more.
         var echoes: [DeliveryCompletion] = []
-        var lanes: LaneJudge
-        /// Is `true` while a push is judged that chance has chosen, whatever its urgency.
-        var isByLot = false
         /// Pulls in a row for which the shard has said that it has nothing to send.
         var vainPulls = 0
-        /// Newest publication per topic that was sent to this shard; `revoked` has the causes of revoked alerts.
-        var latest: [TopicID: Publication] = [:]
-        /// All versions sent to this shard per topic; `endedAt` has the time of the topic's end.
-        var told: [TopicID: [Told]] = [:]
-        var endedAt: [TopicID: MonotonicTime] = [:]
-        /// Tenure of each topic's id that was published last; `lastOfTenure` has the last publication of each tenure.
-        var tenures: [TopicID: Int] = [:]
-        var lastOfTenure: [Tenure: Publication] = [:]
-        /// Topics that the core has forgotten and a phone still shows.
-        var forgotten: Set<TopicID> = []
-        /// Topics of `forgotten` that no phone may have shown for a moment, so that the shard may have forgotten them, too.
-        var mayBeUnknown: Set<TopicID> = []
-        /// Lineups that phones show, with the time of their first member.
-        var lineups: [AudienceKey: MonotonicTime] = [:]
-        /// Lineups in which nothing has been published since they began.
-        var waitingLineups: Set<AudienceKey> = []
-        var deadTokens: DeadTokenJudge
-        /// Number of reports that too many tokens are dead; `resumptionsHeard` counts the reports that the guard has opened again.
-        var alarmsHeard = 0
-        var resumptionsHeard = 0
-        var revoked: Set<String> = []
-        /// Number of questions whether the shard is quiet; `answered` is the last one answered, and `questions` has the pushes that phones lacked
-        /// when the shard got each of the others.
-        var asked: UInt64 = 0
-        var answered: UInt64 = 0
-        var questions: [UInt64: [Lack]] = [:]
-        var completed: [UInt64: Int] = [:]
-        var overtaken: Set<UInt64> = []
-        /// Topic of each publication, and the time at which the shard got it.
-        var published: [UInt64: (topic: TopicID, at: MonotonicTime)] = [:]
+        /// What was published to this shard.
+        var topics = PublishedTopics()
+        var judges: NodeJudges
 
-        init(_ index: Int, _ options: Options, at moment: Moment) {
+        init(_ index: Int, _ options: WorldOptions, at moment: Moment) {
             self.index = index
             clock = NodeClock(at: moment, error: options.clockError)
             if options.provesTime {
@@ -73,8 +34,10 @@ extension World {
                 // A JWT by such a clock is invalid until the engine's clock is right again.
                 service.revokeKey(until: moment.monotonic + .seconds(error.lasts + 20))
             }
-            deadTokens = DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes)
-            lanes = LaneJudge(options.lanes)
+            judges = NodeJudges(
+                lanes: LaneJudge(options.lanes),
+                deadTokens: DeadTokenJudge(remembering: options.deadTokenAnswers, probes: options.deadTokenProbes))
+            rings = NodeRings(commandsMax: options.commandsMax, feedbackMax: options.feedbackMax)
             shard = Shard(
                 lineups: options.lineupRules, feedbackMax: options.feedbackHeldMax, trackedMax: options.trackedMax,
                 lifetime: options.lifetime, limits: options.limits, lanes: options.lanes,
@@ -85,40 +48,8 @@ extension World {
                 shard.reserveStamps(beyond: 0)
                 clock.stamps.ceiling = 0
             }
-            let commandRing = OneToOneRing<ShardCommand>(capacity: options.commandsMax)
-            sendCommands = commandRing.takeProducer()
-            commands = commandRing.takeConsumer()
-            let feedbackRing = OneToOneRing<ShardFeedback>(capacity: options.feedbackMax)
-            sendFeedback = feedbackRing.takeProducer()
-            feedback = feedbackRing.takeConsumer()
         }
 
-        func send(_ command: ShardCommand) {
-            if !backlog.isEmpty || !sendCommands.tryPush(command) { backlog.append(command) }
-        }
-
-        /// - Returns: `true` if a command was sent.
-        func flush() -> Bool {
-            var sent = 0
-            while sent < backlog.count, sendCommands.tryPush(backlog[sent]) { sent += 1 }
-            backlog.removeFirst(sent)
-            return sent > 0
-        }
-    }
-
-    struct Flight {
-        let delivery: Delivery
-        let payload: Payload
-        /// Texts of the alerts that the push names.
-        let told: [AlertText]
-        let phone: Int
-        let token: [UInt8]
-        var outcome: DeliveryOutcome
-        var arrives: Bool
-        var jwt: Credentials.JWT?
-        /// Is `true` if the phone does not drop the push for a stamp too old or too far ahead of its own clock.
-        let isTaken: Bool
-        /// Trouble that the push met.
-        let trouble: Trouble?
+        func send(_ command: ShardCommand) { rings.send(command) }
     }
 }

@@ -30,6 +30,16 @@ extension World {
         }
     }
 
+    /// Releases the phones whose dead tokens the shard tries again now.
+    private func releaseHeld(of node: Node) {
+        guard !node.shard.isFeedbackFull else { return }
+        let released = node.judges.deadTokens.release(at: moment.monotonic) { index, token in
+            if phones[index].life.isGone || phones[index].tokens.served != token { return .hasGone }
+            return isLetGo(phones[index]) ? .mayHaveGone : .stays
+        }
+        for index in released { phones[index].health.isHeld = false }
+    }
+
     func pull(_ node: Node) -> String? {
         readTime(of: node)
         let room = node.service.limit(
@@ -37,23 +47,17 @@ extension World {
         guard room > 0 else { return nil }
         noteClockStep(of: node)
         noteSettled(by: node)
-        if !node.shard.isFeedbackFull {
-            let released = node.deadTokens.release(at: moment.monotonic) { index, token in
-                if phones[index].life.isGone || phones[index].tokens.served != token { return .hasGone }
-                return isLetGo(phones[index]) ? .mayHaveGone : .stays
-            }
-            for index in released { phones[index].health.isHeld = false }
-        }
+        releaseHeld(of: node)
         var batch = DeliveryBatch()
         node.jwt = node.credentials?.current(at: node.clock.moment, truth: moment)
         let mayBring = node.shard.mayHavePushes(at: node.clock.moment)
         // As a pool that tries whether the service works.
-        node.isByLot = Int.random(in: 0..<8, using: &random) == 0
-        let number = node.isByLot ? random.next() : UInt64(Int.random(in: 1...room, using: &random))
+        node.judges.lanes.isByLot = Int.random(in: 0..<8, using: &random) == 0
+        let number = node.judges.lanes.isByLot ? random.next() : UInt64(Int.random(in: 1...room, using: &random))
         // A pool asks a shard for nothing that has nothing to send; to ask all the same is to bring nothing.
         if mayBring { node.vainPulls = 0 } else { node.vainPulls += 1 }
         if mayBring || node.vainPulls.isMultiple(of: 2) {
-            if node.isByLot {
+            if node.judges.lanes.isByLot {
                 node.shard.pullByLot(number, at: node.clock.moment, into: &batch)
             } else {
                 node.shard.pull(limit: Int(number), at: node.clock.moment, into: &batch)
@@ -78,9 +82,9 @@ extension World {
                     + "\(String(decoding: payload.state, as: UTF8.self))", at: node)
             digest(UInt64(phone), UInt64(payload.stamp), payload.state.fnv1a)
             note(payload, to: phone, fate, from: node)
-            let told = payload.alert.flatMap(feed.told) ?? []
+            let told = payload.alert.flatMap(feed.alerts.told) ?? []
             phones[phone].sent(
-                payload, telling: told, newest: newestSerial(for: phones[phone], node: node), at: moment)
+                payload, telling: told, newest: node.topics.newestSerial(for: phones[phone].following), at: moment)
             if isStart {
                 phones[phone].sentStart(
                     arrives: fate.outcome == .accepted || fate.arrives, at: moment.monotonic)
@@ -119,15 +123,16 @@ extension World {
         node.shard.complete([completion], at: node.clock.moment)
         var isHeld = false
         if flight.outcome == .accepted {
-            node.deadTokens.answered(dead: false)
+            node.judges.deadTokens.answered(dead: false)
         } else if flight.outcome == .deadToken, flight.token == phones[flight.phone].tokens.served {
-            node.deadTokens.answered(dead: true)
+            node.judges.deadTokens.answered(dead: true)
             // From outside it is unknown whether a card that is ended for its age is already leaving and is to be removed.
             let mayGo = flight.payload.event == .end && isAlmostOver(phones[flight.phone])
             isHeld =
-                node.deadTokens.isShut && phones[flight.phone].served != nil && !phones[flight.phone].naming.isDetached
+                node.judges.deadTokens.isShut && phones[flight.phone].served != nil
+                && !phones[flight.phone].naming.isDetached
                 && !(mayGo && node.shard.statistics.activities < activities)
-            if isHeld { node.deadTokens.hold(flight.phone, flight.token, at: moment.monotonic) }
+            if isHeld { node.judges.deadTokens.hold(flight.phone, flight.token, at: moment.monotonic) }
         }
         node.service.answered(flight.outcome, at: moment.monotonic)
         judgeTime(by: flight, of: node)
@@ -143,7 +148,7 @@ extension World {
                 note(phones[flight.phone].served, of: node)
             }
         }
-        if isHeld, node.deadTokens.isInDoubt { phones[flight.phone].health.isHeld = false }
+        if isHeld, node.judges.deadTokens.isInDoubt { phones[flight.phone].health.isHeld = false }
         if phones[flight.phone].life.isGone, age(of: phones[flight.phone]) < lifetime - .seconds(1) {
             phones[flight.phone].life.isEndedEarly = true
         }

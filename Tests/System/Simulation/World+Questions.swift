@@ -4,27 +4,8 @@ import FanfareModel
 /// Questions to a node's shard whether all phones have the content published before. The answer may take time, but a phone that lacked
 /// content when the shard was asked then has it, is gone, shows another audience, or was refused it for good.
 extension World {
-    /// A push that a phone lacks when a question reaches the shard.
-    struct Lack {
-        enum Thing {
-            /// A private end.
-            case end
-            case start
-            /// The newest serial of its topics, and their publications.
-            case state(UInt64, [TopicID: Publication])
-        }
-
-        let phone: Int
-        let thing: Thing
-        /// Number of times that the phone had joined an audience.
-        let joins: Int
-        /// Serial of the newest state if it was refused; `nil` otherwise.
-        let refused: UInt64?
-    }
-
     func ask(_ node: Node) {
-        node.asked += 1
-        node.send(.reportQuiet(node.asked))
+        node.send(.reportQuiet(node.judges.questions.ask()))
     }
 
     /// Notes the push that each phone lacks when the question reaches the shard.
@@ -37,37 +18,36 @@ extension World {
                 Lack(
                     phone: index, thing: thing, joins: phone.following.joins,
                     refused: phone.states.refusedSerial.flatMap {
-                        $0 == newestSerial(for: phone, node: node) ? $0 : nil
+                        $0 == node.topics.newestSerial(for: phone.following) ? $0 : nil
                     }))
         }
-        node.questions[number] = lacks
+        node.judges.questions.reached(number, lacking: lacks)
     }
 
     private func thing(lackedBy phone: Phone, of node: Node) -> Lack.Thing? {
         guard phone.hasToken else {
-            let isDue = phone.card?.isOut == false && phone.served != nil && node.hasNews(for: phone)
+            let isDue = phone.card?.isOut == false && phone.served != nil && node.topics.hasNews(for: phone.following)
             return isDue ? .start : nil
         }
         guard let served = phone.served, !phone.naming.isDetached else { return .end }
-        guard node.hasNews(for: phone) else { return nil }
+        guard node.topics.hasNews(for: phone.following) else { return nil }
         var newest: [TopicID: Publication] = [:]
         for topic in served.topics {
-            if case .lineup = served, isGone(topic, node) || node.mayBeUnknown.contains(topic) { continue }
-            newest[topic] = node.newest(topic, for: phone)
+            if case .lineup = served, lineupJudge(of: node).isGone(topic) || node.topics.mayBeUnknown.contains(topic) {
+                continue
+            }
+            newest[topic] = node.topics.newest(topic, for: phone.following)
         }
-        return .state(newestSerial(for: phone, node: node), newest)
+        return .state(node.topics.newestSerial(for: phone.following), newest)
     }
 
     /// Judges the shard's answer that all phones have the content published before this question and before earlier ones.
     ///
     /// - Returns: the fault of the answer; `nil` if it is right.
     func judgeAnswer(to number: UInt64, isComplete: Bool, from node: Node) -> String? {
-        guard number > node.answered, number <= node.asked else {
-            return "question \(number) is answered out of its turn"
-        }
-        node.answered = number
-        for asked in node.questions.keys where asked <= number {
-            for lack in node.questions.removeValue(forKey: asked) ?? [] {
+        if let violation = node.judges.questions.seen(answerTo: number) { return violation }
+        for (asked, lacks) in node.judges.questions.takeAnswered() {
+            for lack in lacks {
                 let phone = phones[lack.phone]
                 if let wrong = stillLacks(lack, phone, node) {
                     return "activity \(phone.id.rawValue) \(wrong), and question \(asked) is answered"
@@ -75,7 +55,7 @@ extension World {
                 if isComplete, let refused = lack.refused, phone.states.refusedSerial == refused,
                     phone.states.acceptedSerial < refused,
                     phone.following.joins == lack.joins, !phone.life.isGone, !phone.life.isExpired, !isLetGo(phone),
-                    refused == newestSerial(for: phone, node: node)
+                    refused == node.topics.newestSerial(for: phone.following)
                 {
                     return "activity \(phone.id.rawValue) was refused what question \(asked) was about, and all have it"
                 }
@@ -102,7 +82,9 @@ extension World {
             guard let served = phone.served else { return nil }
             var versions: [TopicID: [Publication]] = [:]
             for (topic, version) in newest {
-                let later = node.told[topic, default: []].map(\.publication).filter { $0.serial > version.serial }
+                let later = node.topics.told[topic, default: []].map(\.publication).filter {
+                    $0.serial > version.serial
+                }
                 versions[topic] = [version] + later
             }
             let wrong = [phone.states.accepted, phone.states.refusedState].compactMap(\.self).map {
@@ -110,25 +92,5 @@ extension World {
             }
             return wrong.contains(nil) ? nil : "shows \(wrong.first.flatMap(\.self) ?? "nothing")"
         }
-    }
-
-    /// Judges the omission of a version from a shard's commands in favour of a newer one behind it.
-    ///
-    /// - Returns: the fault of the omission; `nil` if it is right.
-    func judgeOvertaking(of serial: UInt64, by command: ShardCommand, at node: Node) -> String? {
-        guard let (old, questions) = node.waitingVersions.removeValue(forKey: serial) else {
-            return "publication \(serial) is overtaken and did not wait"
-        }
-        if questions != node.questionsTaken { return "publication \(serial) waits for what comes after a question" }
-        guard case .publish(let new) = command, new.topicID == old.topicID, new.serial > serial else {
-            return "publication \(serial) is overtaken by something else"
-        }
-        if old.event == .end || old.alert != nil || old.prominence.occasionWeight != nil || old.isRepublished {
-            return "publication \(serial) is left out, which everybody is to get"
-        }
-        if old.priority == .immediate, new.priority != .immediate, new.event != .end {
-            return "publication \(serial) waits for a less urgent one"
-        }
-        return nil
     }
 }

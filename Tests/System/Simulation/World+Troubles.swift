@@ -9,7 +9,7 @@ extension World {
         let now = moment.monotonic
         let live = phones.indices.filter { phones[$0].life.isLive && nodes[phones[$0].node] === node }
         // Renewed cards are seldom held for long.
-        if options.handsOver, node.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
+        if options.handsOver, node.judges.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
         switch Int.random(in: 0..<10, using: &random) {
         case 0:
             if options.stepsClocks {
@@ -29,18 +29,7 @@ extension World {
             }
         case 3:
             if options.revokesKeys, random.chance(options.handsOver ? 0.6 : 0.3) {
-                node.service.revokeKey(until: now + .seconds(Int64.random(in: 1...60, using: &random)))
-                for index in node.flying.indices {
-                    let (payload, phone) = (node.flying[index].payload, node.flying[index].phone)
-                    if payload.event == .start {
-                        // A card that was seen cannot be lost.
-                        guard phones[phone].card?.isReported == false else { continue }
-                        phones[phone].lostStart()
-                    }
-                    node.flying[index].outcome = .notProcessed
-                    node.flying[index].arrives = false
-                    if let meeting = meeting(of: payload, to: phone) { troublesMet.note(.revokedKey, meeting) }
-                }
+                revokeKey(of: node)
             }
         case 4:
             if options.hasCrowds, random.chance(0.2) {
@@ -61,11 +50,27 @@ extension World {
                 for index in live { setPreferences(index, nothing) }
             }
         default:
-            if node.deadTokens.isShut { reRegisterHeld(live, at: node) }
+            if node.judges.deadTokens.isShut { reRegisterHeld(live, at: node) }
             // Every app registers again; nothing changes, but there are many commands.
             if options.hasCrowds, random.chance(0.1) {
                 for index in live where phones[index].card == nil { reRegister(index) }
             }
+        }
+    }
+
+    /// Revokes the key with which the node signs, so that no push in flight is taken.
+    private func revokeKey(of node: Node) {
+        node.service.revokeKey(until: moment.monotonic + .seconds(Int64.random(in: 1...60, using: &random)))
+        for index in node.flying.indices {
+            let (payload, phone) = (node.flying[index].payload, node.flying[index].phone)
+            if payload.event == .start {
+                // A card that was seen cannot be lost.
+                guard phones[phone].card?.isReported == false else { continue }
+                phones[phone].lostStart()
+            }
+            node.flying[index].outcome = .notProcessed
+            node.flying[index].arrives = false
+            if let meeting = meeting(of: payload, to: phone) { counts.troubles.note(.revokedKey, meeting) }
         }
     }
 
@@ -138,29 +143,30 @@ extension World {
     /// Counts the troubles that this push has met.
     func note(_ payload: Payload, to index: Int, _ fate: Fate, from node: Node) {
         guard let meeting = meeting(of: payload, to: index) else { return }
-        if let trouble = fate.trouble { troublesMet.note(trouble, meeting) }
-        if node.clock.isAhead { troublesMet.note(.clockAhead, meeting) }
-        if node.clock.isBack { troublesMet.note(.clockBack, meeting) }
-        if node.deadTokens.isShut { troublesMet.note(.shutGuard, meeting) }
-        if !node.backlog.isEmpty { troublesMet.note(.fullRing, meeting) }
+        if let trouble = fate.trouble { counts.troubles.note(trouble, meeting) }
+        if node.clock.isAhead { counts.troubles.note(.clockAhead, meeting) }
+        if node.clock.isBack { counts.troubles.note(.clockBack, meeting) }
+        if node.judges.deadTokens.isShut { counts.troubles.note(.shutGuard, meeting) }
+        if !node.rings.backlog.isEmpty { counts.troubles.note(.fullRing, meeting) }
         let leaving = phones.lazy.filter {
             $0.served == nil && $0.life.hasLeft && !$0.life.isGone && self.nodes[$0.node] === node
         }
-        if leaving.count >= 4 { troublesMet.note(.massUnfollow, meeting) }
+        if leaving.count >= 4 { counts.troubles.note(.massUnfollow, meeting) }
         let phone = phones[index]
-        if phone.naming.wasUsed { troublesMet.note(.reusedID, meeting) }
-        if phone.health.wasHeld { troublesMet.note(.reRegistered, meeting) }
+        if phone.naming.wasUsed { counts.troubles.note(.reusedID, meeting) }
+        if phone.health.wasHeld { counts.troubles.note(.reRegistered, meeting) }
         if phones.contains(where: {
             $0.card?.isReported == true && !$0.hasToken && !$0.life.isGone && nodes[$0.node] === node
         }) {
-            troublesMet.note(.lostToken, meeting)
+            counts.troubles.note(.lostToken, meeting)
         }
         let topics = phone.served?.topics ?? []
-        if topics.contains(where: { node.latest[$0].map { feed.disordered.contains($0.serial) } == true }) {
-            troublesMet.note(.disorderedEvent, meeting)
+        if topics.contains(where: { node.topics.latest[$0].map { feed.disorder.serials.contains($0.serial) } == true })
+        {
+            counts.troubles.note(.disorderedEvent, meeting)
         }
-        if topics.contains(where: feed.reopened.contains) { troublesMet.note(.reopened, meeting) }
-        if topics.contains(where: feed.reborn.contains) { troublesMet.note(.reborn, meeting) }
+        if topics.contains(where: feed.history.reopened.contains) { counts.troubles.note(.reopened, meeting) }
+        if topics.contains(where: feed.history.reborn.contains) { counts.troubles.note(.reborn, meeting) }
     }
 
     /// Finds a phone that lacks something although nothing of its own delays it, and the feed has been quiet for longer
@@ -172,12 +178,12 @@ extension World {
             && (phone.hasToken || !isOutlivedAndLetGo(phone))
         {
             let node = nodes[phone.node]
-            if phone.health.isHeld, node.deadTokens.isShut { continue }
+            if phone.health.isHeld, node.judges.deadTokens.isShut { continue }
             guard phone.health.sickness == nil, phone.last.flying == 0, phone.states.refusedSerial == nil,
                 phone.health.troubledAt.map({ $0 + World.patience < moment.monotonic }) ?? true
             else { continue }
             guard phone.hasToken else {
-                if let card = phone.card, !card.isOut, node.hasNews(for: phone) {
+                if let card = phone.card, !card.isOut, node.topics.hasNews(for: phone.following) {
                     return "\(card.name) waits for its start, for another's trouble or a clock (10)"
                 }
                 continue
@@ -186,7 +192,7 @@ extension World {
                 if isLetGo(phone) { continue }
                 return "activity \(phone.id.rawValue) left and waits for its end (10)"
             }
-            guard node.hasNews(for: phone) else { continue }
+            guard node.topics.hasNews(for: phone.following) else { continue }
             guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
             else {
                 return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
@@ -207,7 +213,9 @@ extension World {
             else { continue }
             if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
             // Nothing is wrong with the token: its alert waits for the disk.
-            guard let served = phone.served, node.hasNews(for: phone), !node.shard.awaitsClaim(phone.id) else {
+            guard let served = phone.served, node.topics.hasNews(for: phone.following),
+                !node.shard.awaitsClaim(phone.id)
+            else {
                 continue
             }
             guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil

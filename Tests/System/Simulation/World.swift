@@ -33,7 +33,7 @@ package final class World {
         }
     }
 
-    let options: Options
+    let options: WorldOptions
     var random: SplitMix64
     var moment = Moment(wallMilliseconds: 1_790_000_000_000, monotonicNanoseconds: 1_000_000_000)
     var nodes: [Node] = []
@@ -43,21 +43,10 @@ package final class World {
     var isMisconfigured = false
     /// Subscribers by the preferences in their commands.
     var wishes: [Preferences: Subscriber] = [:]
-    package private(set) var steps = 0
+    package internal(set) var counts = WorldCounts()
     /// Number of steps from one audit of the shards' parts to the next, at least 1. An audit takes two thirds of a step's time and changes
     /// nothing: a world goes the same way whatever its interval.
     package var auditInterval = 1
-    /// Number of pushes judged: a world in which nothing happens proves nothing.
-    package internal(set) var pushesSeen = 0
-    package internal(set) var alertsSeen = 0
-    /// Number of pushes caused only by a lineup's rotation.
-    package internal(set) var rotationsSeen = 0
-    /// Number of alerts that name events of several topics.
-    package internal(set) var joinedAlertsSeen = 0
-    /// Number of starts among the pushes; `renewalsSeen` is the number of renewals among the starts.
-    package internal(set) var startsSeen = 0
-    package internal(set) var renewalsSeen = 0
-    package internal(set) var troublesMet = TroublesMet()
     /// Hash of all pushes, answers and their moments; equal for a seed in every process.
     package private(set) var digest: UInt64 = 0
     /// Takes a line for everything that happens, to find the cause of a violation.
@@ -65,7 +54,7 @@ package final class World {
     /// A wrong or missing statement of a shard.
     var falsehood: String?
 
-    package init(seed: UInt64, options: Options = Options()) {
+    package init(seed: UInt64, options: WorldOptions = WorldOptions()) {
         self.options = options
         random = SplitMix64(seed: seed)
         feed = SimulatedFeed(options, seed: seed)
@@ -76,15 +65,15 @@ package final class World {
     /// - Returns: a violation, or `nil` after `count` steps and a final calm in which everything settled.
     package func run(steps count: Int) -> String? {
         for _ in 0..<count {
-            steps += 1
-            let isAudited = steps % auditInterval == 0
+            counts.steps += 1
+            let isAudited = counts.steps % auditInterval == 0
             if let violation = step() ?? (isAudited ? locallyViolated() : falsehood) {
-                return "step \(steps): \(violation)"
+                return "step \(counts.steps): \(violation)"
             }
             // Now and then the world goes quiet, and the global invariants are checked.
-            if random.chance(0.002), let violation = calm() { return "calm after step \(steps): \(violation)" }
+            if random.chance(0.002), let violation = calm() { return "calm after step \(counts.steps): \(violation)" }
         }
-        return calm().map { "calm after step \(steps): \($0)" }
+        return calm().map { "calm after step \(counts.steps): \($0)" }
     }
 
     private func step() -> String? {
@@ -102,7 +91,7 @@ package final class World {
             .rotateToken,
             .setPreferences, .trouble, .ask:
             // Outside events are refused while the core has no room to pass them on.
-            guard nodes.allSatisfy(\.backlog.isEmpty) else { return nil }
+            guard nodes.allSatisfy({ $0.rings.backlog.isEmpty }) else { return nil }
         case .reconfigure, .deliverCommand, .pull, .complete, .takeFeedback, .passTime: break
         }
         switch action {
@@ -164,7 +153,7 @@ package final class World {
     }
 
     func happens(_ what: @autoclosure () -> String, at node: Node) {
-        onHappening?("\(steps) \(moment.monotonic.nanoseconds / 1_000_000) ms, node \(node.index): \(what())")
+        onHappening?("\(counts.steps) \(moment.monotonic.nanoseconds / 1_000_000) ms, node \(node.index): \(what())")
     }
 
     func digest(_ numbers: UInt64...) {

@@ -5,10 +5,10 @@ import Testing
 @Suite struct WorldTests {
     @Test(arguments: UInt64(1)...50)
     func simulatedWorldViolatesNoInvariant(seed: UInt64) {
-        let world = World(seed: seed, options: World.Options(varying: seed))
+        let world = World(seed: seed, options: WorldOptions(varying: seed))
         let violation = world.run(steps: 2000)
         #expect(violation == nil, "seed \(seed)")
-        #expect(world.pushesSeen > 5, "seed \(seed) saw too little to prove anything")
+        #expect(world.counts.pushes > 5, "seed \(seed) saw too little to prove anything")
     }
 
     /// Worlds that have once shown a fault of the engine or of its judges: cards that outlived their limit, a version that showed more
@@ -33,17 +33,17 @@ import Testing
                 [400_001, 600_001, 600_338, 600_402, 600_405, 600_414, 600_469, 600_681, 600_870, 600_999]
             ),
             (
-                Set(World.Options.Extra.allCases).subtracting([.silence, .clocks, .lanes, .schedule]),
+                Set(WorldOptions.Extra.allCases).subtracting([.silence, .clocks, .lanes, .schedule]),
                 [
                     20_840, 20_971, 20_989, 23_178, 50_038, 50_095, 60_047, 700_130, 700_290, 700_810, 800_687,
                     1_795_371_088_019_918, 1_795_371_088_028_177,
                 ]
             ),
-            (Set(World.Options.Extra.allCases).subtracting([.lanes, .schedule]), [1_795_385_866_078_679, 1043]),
-        ] as [(Set<World.Options.Extra>, [UInt64])])
-    func worldsInWhichAFaultWasFoundStayMended(having extras: Set<World.Options.Extra>, seeds: [UInt64]) {
+            (Set(WorldOptions.Extra.allCases).subtracting([.lanes, .schedule]), [1_795_385_866_078_679, 1043]),
+        ] as [(Set<WorldOptions.Extra>, [UInt64])])
+    func worldsInWhichAFaultWasFoundStayMended(having extras: Set<WorldOptions.Extra>, seeds: [UInt64]) {
         for seed in seeds {
-            let world = World(seed: seed, options: World.Options(varying: seed, having: extras))
+            let world = World(seed: seed, options: WorldOptions(varying: seed, having: extras))
             #expect(world.run(steps: 2000) == nil, "seed \(seed)")
         }
     }
@@ -59,7 +59,7 @@ import Testing
 
     private static func digests() -> String {
         (UInt64(1)...60).map { seed in
-            let world = World(seed: seed, options: World.Options(varying: seed))
+            let world = World(seed: seed, options: WorldOptions(varying: seed))
             _ = world.run(steps: 500)
             return String(world.digest, radix: 16)
         }.joined(separator: " ")

@@ -117,7 +117,7 @@ import Testing
         for first in 1...30 {
             var random = SplitMix64(seed: UInt64(first))
             var (early, late): ([Aim], [Aim]) = ([], [])
-            for place in first..<first + Rounds.period {
+            for place in first..<first + Aim.period {
                 let aims = Aim.drawn(&random, place: place)
                 if let aim = aims.early { early.append(aim) }
                 if !place.isMultiple(of: 4) { late.append(aims.late) }

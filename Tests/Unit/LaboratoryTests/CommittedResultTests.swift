@@ -6,7 +6,7 @@ import Testing
 /// Results that the repository keeps, from which anyone repeats the predictions of `plan --check`.
 @Suite struct CommittedResultTests {
     private static let calibration: [String] = {
-        guard let folder = Companion.repositoryFile("Load/results/calibration") else { return [] }
+        guard let folder = ProgramFiles.repositoryFile("Load/results/calibration") else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasSuffix(".json") }.sorted().map { "\(folder)/\($0)" }
     }()
@@ -15,14 +15,14 @@ import Testing
     func `The time to the last activity is predicted within a fifth, by costs of other runs`(_ name: String) throws {
         try #require(CommittedResultTests.calibration.count >= 3, "Load/results/README.md says how to make them")
         let costs = try MeasuredCosts(CommittedResultTests.calibration.map { try LoadResult(file: $0) })
-        let file = try #require(Companion.repositoryFile("Load/results/\(name).json"))
+        let file = try #require(ProgramFiles.repositoryFile("Load/results/\(name).json"))
         let check = try PredictionCheck(LoadResult(file: file), costs)
         #expect(check.passes, "\(check.lines)")
     }
 
     /// Kept results, with the shipped scenarios of which they are.
     private static let kept: [(file: String, scenario: Scenario)] = {
-        guard let scenarios = try? ScenarioFiles.all(), let folder = Companion.repositoryFile("Load/results") else {
+        guard let scenarios = try? ScenarioFiles.all(), let folder = ProgramFiles.repositoryFile("Load/results") else {
             return []
         }
         return scenarios.map { ("\(folder)/\($0.name).json", $0) }

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `The documents' example is a scenario`() throws {
-        let path = try #require(Companion.repositoryFile("docs/load.md"))
+        let path = try #require(ProgramFiles.repositoryFile("docs/load.md"))
         let page = try String(contentsOfFile: path, encoding: .utf8)
         let blocks = page.split(separator: "```toml\n").dropFirst().compactMap { $0.split(separator: "```").first }
         #expect(blocks.count == 1)

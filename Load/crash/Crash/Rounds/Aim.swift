@@ -6,6 +6,9 @@ enum Aim: String, CaseIterable {
     /// Whenever it is.
     case anywhere
 
+    /// Rounds after which each fixed aim was taken. What a run does in every third round, and in every fourth, has happened by then, too.
+    static let period = 12
+
     var phases: [Phase] {
         switch self {
         case .commit: [.entries, .people, .claims]
@@ -28,7 +31,7 @@ enum Aim: String, CaseIterable {
     static func drawn(_ random: inout SplitMix64, place: Int) -> (early: Aim?, late: Aim) {
         let aims = Aim.drawn(&random)
         // In places that four divides, kills wait for full disks.
-        return switch place % Rounds.period {
+        return switch place % Aim.period {
         case 1: (aims.early, .commit)
         case 5: (.loading, .sweep)
         case 9: (aims.early, .start)

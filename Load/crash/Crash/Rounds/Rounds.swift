@@ -29,8 +29,6 @@ package final class Rounds {
     private static let absenceInterval = 3
     /// In a round in four the disk is full for a while, and in half of these until the kill.
     private static let fullDiskInterval = 4
-    /// Rounds after which each of these has happened, and each fixed aim was taken.
-    static let period = 12
     /// Share of the rounds that an operator follows.
     private static let inspectionShare = 0.3
     /// Times for which a disk is full: too short for alerts to leave without their claims.
@@ -101,7 +99,7 @@ package final class Rounds {
 
     /// Counts of the situations that a run has met, beside the judge's counts; empty if the run was too short to meet all of them.
     package var met: [(String, Int)] {
-        guard acknowledgements.count >= Rounds.period else { return [] }
+        guard acknowledgements.count >= Aim.period else { return [] }
         return [
             ("full disk that holds requests back", disks.held), ("kill under a full disk", disks.kills),
             ("inspection by an operator", inspections), ("repeated call with a key", load.keyed.repeats),
@@ -112,7 +110,7 @@ package final class Rounds {
 
     private func play(_ round: Int) throws {
         // The seed decides which rounds these are.
-        let place = round + Int(options.seed % UInt64(Rounds.period))
+        let place = round + Int(options.seed % UInt64(Aim.period))
         let (early, late) = Aim.drawn(&random, place: place)
         let apps: Set<CardApp> = place.isMultiple(of: Rounds.absenceInterval) ? [.first] : Set(CardApp.allCases)
         if let early {

@@ -1,5 +1,3 @@
-package import FanfareModel
-
 /// Publications that are measured together, by what they bring and how urgent they are; the follows are a series of their own.
 package enum Series: Int, Sendable, CaseIterable {
     /// A change with an essential alert.
@@ -14,16 +12,6 @@ package enum Series: Int, Sendable, CaseIterable {
     case follow
 
     package var name: String { "\(self)" }
-
-    package init(_ publication: Publication, of occasion: Occasion?) {
-        if occasion == .goal || publication.alert?.class == .essential {
-            self = .goal
-        } else if publication.alert != nil {
-            self = .alert
-        } else {
-            self = publication.priority == .immediate ? .immediate : .conserving
-        }
-    }
 }
 
 /// Parts of a push's way, which have a histogram each.

@@ -30,7 +30,7 @@ extension Machine {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["git", "-C", Companion.folder] + arguments
+        process.arguments = ["git", "-C", ProgramFiles.folder] + arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return nil }

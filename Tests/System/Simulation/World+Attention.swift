@@ -1,0 +1,38 @@
+import FanfareFanOut
+import FanfareModel
+
+/// What a pull means for phones before it brings anything.
+extension World {
+    /// Is `true` if an update with this stamp may carry the alert.
+    private func mayAlert(_ alert: AlertClass, _ phone: Phone, stamp: Int64) -> Bool {
+        phone.budget.mayAlert(alert, stamp: stamp, isEnd: false, at: nodes[phone.node].clock.moment)
+    }
+
+    /// To be called before a pull. After a clock step, a push sent before may not have been taken, so it may be repeated.
+    func noteClockStep(of node: Node) {
+        guard !node.shard.isFeedbackFull, node.stampEpoch != node.clock.moment.stampEpoch else { return }
+        node.stampEpoch = node.clock.moment.stampEpoch
+        for index in phones.indices where nodes[phones[index].node] === node {
+            phones[index].last.mayRepeat = true
+            let isOver = phones[index].served.map { self.isOver($0, for: phones[index], node: node) } ?? true
+            if !isOver { phones[index].isOwedWhatItRefused() }
+        }
+    }
+
+    /// To be called before a pull. A phone that may be given no alert now and has the newest state is settled without a push.
+    func noteSettled(by node: Node) {
+        let now = moment.monotonic
+        for index in phones.indices
+        where !phones[index].alerts.missed.isEmpty && nodes[phones[index].node] === node
+            && phones[index].last.flying == 0
+        {
+            guard let highest = phones[index].alerts.stillMissed(at: now).map(\.alert.class).max(),
+                phones[index].health.sickness != nil
+                    || !mayAlert(
+                        highest, phones[index],
+                        stamp: max(node.clock.moment.stampMilliseconds / 1000, phones[index].last.stamp))
+            else { continue }
+            phones[index].alerts.noteSettled()
+        }
+    }
+}
