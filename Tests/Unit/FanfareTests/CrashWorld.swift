@@ -38,6 +38,8 @@ final class CrashWorld {
         var hasFollowedAgain = false
         /// Is `true` if each push to it fails.
         var isSick = false
+        /// Time of the newest push that has left for it.
+        var pushedAt = MonotonicTime.always
     }
 
     private var random: SplitMix64
@@ -78,6 +80,10 @@ final class CrashWorld {
     var isMistake = false
     /// Log time at which the engine died after a calm; `nil` if it died at work.
     var diedAt: FeedTime?
+    /// Is `true` if each calm is so long that lineups become restorable.
+    private let isPatient: Bool
+    /// Phones whose lineups were restorable when the engine died.
+    var restorable: Set<Int> = []
     var met = Met()
     /// Is told what happens, in words.
     var onHappening: ((String) -> Void)?
@@ -89,6 +95,8 @@ final class CrashWorld {
         var ofLineups = 0, lateOfLineups = 0
         /// Pushes that a phone had before, and phones that showed what their topics do when the engine died and got none by the restart.
         var superfluous = 0, spared = 0
+        /// Phones whose lineups deaths found restorable.
+        var restorable = 0
         /// Pushes with stamps ahead of the clock, and phones that a death found claimed and without their alert.
         var ahead = 0, lost = 0
         /// Alerts of a life that left for cards while others were loaded, and lives that ended by then.
@@ -107,6 +115,7 @@ final class CrashWorld {
             sum.lateOfLineups += more.lateOfLineups
             sum.superfluous += more.superfluous
             sum.spared += more.spared
+            sum.restorable += more.restorable
             sum.ahead += more.ahead
             sum.lost += more.lost
             sum.whileLoading += more.whileLoading
@@ -123,6 +132,7 @@ final class CrashWorld {
     init(seed: UInt64, hasStalls: Bool = false) {
         random = SplitMix64(seed: seed)
         self.hasStalls = hasStalls
+        isPatient = seed % 3 == 0
         if seed % 4 == 0 { setter = SplitMix64(seed: seed) }
         if random.chance(0.3) { build.minimumInterval = .seconds(20) }
         for _ in 0..<Int.random(in: 20...60, using: &random) {
@@ -231,6 +241,7 @@ final class CrashWorld {
         met.lives += 1
         if life?.isLoading == true { met.unloaded += 1 }
         judgeLoss()
+        noteRestorable()
         before = sequence
         claimsBefore = disk.claims.claims
         noteDurable()
@@ -263,6 +274,19 @@ final class CrashWorld {
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
         }
     }
+
+    /// Notes the lineups that were restorable when the engine died: their dwell and their interval were over, and their topics had been noted.
+    private func noteRestorable() {
+        restorable = Set(
+            phones.indices.filter {
+                diedAt != nil && phones[$0].isLineup && !phones[$0].isSick
+                    && phones[$0].pushedAt + Self.restorableAfter <= clock.now
+            })
+        met.restorable += restorable.count
+    }
+
+    /// Time after its newest push within which a lineup becomes restorable, and its topics are noted.
+    private static let restorableAfter = Duration.seconds(45)
 
     /// Runs another build now and then. Most that decide otherwise count their decision version; one that does not is a mistake.
     private func upgrade() {
@@ -424,7 +448,7 @@ final class CrashWorld {
         let sick = phones.count(where: \.isSick)
         var idle = 0
         // A change that waits for its interval comes after that.
-        let patience = sick > 0 || build.minimumInterval > .zero ? 250 : 10
+        let patience = isPatient ? 600 : sick > 0 || build.minimumInterval > .zero ? 250 : 10
         for _ in 0..<3000 {
             var isBusy = life.runCore()
             if sync() { isBusy = true }
