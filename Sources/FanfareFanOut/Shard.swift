@@ -147,8 +147,7 @@ package final class Shard: DeliverySource {
         if isFeedbackFull { return nil }
         if publisher.isShowingAgain { return .always }
         let due = dispatcher.cutShortAt ?? membership.timers.nextDue
-        guard let scan = retries.completionScan.due else { return due }
-        return min(due ?? scan, scan)
+        return retries.scansDue.map { min(due ?? $0, $0) } ?? due
     }
 
     /// Is `true` while the core does not take feedback. Nothing is pulled then, and the caller must not apply commands, so that the waiting
@@ -164,7 +163,7 @@ package final class Shard: DeliverySource {
     package func drainFeedback(_ take: (ShardFeedback) -> Void) { reporter.drain(take) }
 
     /// Removes and returns the feedback that is left when the ring is no longer emptied.
-    package func takeFeedback() -> [ShardFeedback] { reporter.takeAll() }
+    package func takeFeedback() -> [ShardFeedback] { retries.takeFeedback() }
 
     package func apply(_ command: ShardCommand, at moment: Moment) {
         defer { dispatcher.claimStarts(at: moment) }
@@ -174,7 +173,7 @@ package final class Shard: DeliverySource {
         case .load: follows.beginLoading()
         case .endLoading: follows.endLoading(at: moment)
         case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
-        case .reportCompletion(let publication): publisher.noteCompletion(of: publication)
+        case .reportCompletion(let publication, let scope): publisher.noteCompletion(of: publication, in: scope)
         case .claimed(let ticket): dispatcher.confirmClaims(through: ticket, at: moment)
         case .revokeAlert(let topic, let cause): publisher.revokeAlert(cause: cause, of: topic)
         case .forget(let topic): membership.topics.forget(topic)
@@ -249,7 +248,7 @@ package final class Shard: DeliverySource {
         dispatcher.cutShortAt = nil
         guard !isFeedbackFull else { return }
         defer { dispatcher.claimStarts(at: moment) }
-        retries.completionScan.run(at: moment)
+        retries.scan(at: moment)
         lifecycle.followClock(at: moment)
         publisher.showAgainAfterClockStep(at: moment)
         // A goal begins a dwell time in each of its lineups, and a million of these may end together: the bound keeps a pull short.

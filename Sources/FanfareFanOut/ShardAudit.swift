@@ -38,7 +38,7 @@ struct ShardAudit {
         return membership.claims.violation(slots: membership.store.activities.count) ?? violationOfAbsences()
     }
 
-    /// Checks that no follower of a topic is listed as an exception from the topic's followers.
+    /// Checks that no member of an audience is listed as an exception from it.
     private func violationOfAbsences() -> String? {
         let absentees = reporter.completions.absentees
         guard membership.claims.isKept, !absentees.isEmpty else { return nil }
@@ -46,10 +46,10 @@ struct ShardAudit {
             let audience = membership.store.activities[place].audience
             guard audience != .none else { continue }
             let mark = membership.claims.mark(of: ActivitySlot(UInt32(place)))
-            guard let topic = absentees.topic(of: mark), let index = membership.topics.index(of: topic),
-                membership.topics[index].followers == audience
-            else { continue }
-            return "an activity follows \(topic), and is an exception from its followers"
+            guard let key = absentees.audience(of: mark), lifecycle.isMember(of: audience, by: key) else {
+                continue
+            }
+            return "an activity belongs to \(key), and is an exception from it"
         }
         return nil
     }

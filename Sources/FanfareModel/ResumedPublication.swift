@@ -18,10 +18,16 @@ package final class ResumedPublication: Sendable {
     package let alerts: [UnfinishedAlert]
     /// Is `true` if cards that were loaded with the newest version have this one.
     package let isComplete: Bool
+    /// Is `true` if lineups that were loaded with the newest versions of their topics show this one.
+    package let isCompleteInLineups: Bool
 
-    package init(_ publication: Publication, _ alerts: [UnfinishedAlert], isComplete: Bool = false) {
+    package init(
+        _ publication: Publication, _ alerts: [UnfinishedAlert], isComplete: Bool = false,
+        isCompleteInLineups: Bool = false
+    ) {
         self.publication = publication
         self.alerts = alerts
         self.isComplete = isComplete
+        self.isCompleteInLineups = isCompleteInLineups
     }
 }

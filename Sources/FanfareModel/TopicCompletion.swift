@@ -1,7 +1,8 @@
-/// Report that the followers of a topic have its version, so that a restart need not send it to them once more.
+/// Report that the followers of a topic, or its lineups, have its version, so that a restart need not send it to them once more.
 package struct TopicCompletion: Sendable {
     /// Names the topic and the version.
     package let publication: Publication
+    package let scope: CompletionScope
     /// All joiners before this log time have the version, except `exceptions`.
     package let before: FeedTime
     package let exceptions: [ActivityMark]
@@ -11,10 +12,16 @@ package struct TopicCompletion: Sendable {
     /// Greatest number of exceptions. A version that more followers lack is not complete.
     package static let exceptionsMax = 256
 
+    /// Is `true` if the core is to ask shards that have not reported as much. A shard without lineups of the topic reports nothing of lineups by
+    /// itself.
+    package var asksOthers: Bool { isForJoiners || scope == .lineups }
+
     package init(
-        _ publication: Publication, before: FeedTime, except exceptions: [ActivityMark] = [], isForJoiners: Bool = false
+        _ publication: Publication, of scope: CompletionScope = .followers, before: FeedTime,
+        except exceptions: [ActivityMark] = [], isForJoiners: Bool = false
     ) {
         self.publication = publication
+        self.scope = scope
         self.before = before
         self.exceptions = exceptions
         self.isForJoiners = isForJoiners

@@ -277,11 +277,15 @@ package final class EngineCore {
     /// - Returns: `false` if the app's orders keep the publication from it.
     private func publish(_ publication: Publication, _ alerts: [UnfinishedAlert] = [], toApp app: Int) -> Bool {
         guard let admitted = apps.admit(publication, app: app) else { return false }
-        let isComplete = completions.areOf(admitted, app: apps.id(of: app))
+        let id = apps.id(of: app)
+        let isComplete = completions.areOf(admitted, app: id)
+        let isCompleteInLineups = completions.areOf(admitted, app: id, in: .lineups)
         shards.send(
-            alerts.isEmpty && !isComplete
+            alerts.isEmpty && !isComplete && !isCompleteInLineups
                 ? .publish(admitted)
-                : .publishResumed(ResumedPublication(admitted, alerts, isComplete: isComplete)),
+                : .publishResumed(
+                    ResumedPublication(
+                        admitted, alerts, isComplete: isComplete, isCompleteInLineups: isCompleteInLineups)),
             toApp: app)
         return true
     }
@@ -438,10 +442,10 @@ package final class EngineCore {
         var whole: [TopicCompletion] = []
         for report in reports where decisionCore.isNewest(report.publication) {
             if let completion = completions.take(report, app: app, shard: shard) { whole.append(completion) }
-            // A skipped question costs a silent push after a restart.
-            guard report.isForJoiners, !isCongested else { continue }
+            // A skipped question costs joiners a silent push after a restart. A shard without lineups of the topic is asked once for each version.
+            guard report.asksOthers, report.scope == .lineups || !isCongested else { continue }
             for other in completions.behind(report, app: app) {
-                shards[app * shards.perApp + other].send(.reportCompletion(report.publication))
+                shards[app * shards.perApp + other].send(.reportCompletion(report.publication, of: report.scope))
             }
         }
         if !whole.isEmpty { delegate?.coreDidComplete(whole, app: app) }

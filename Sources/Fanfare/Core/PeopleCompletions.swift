@@ -25,8 +25,10 @@ struct PeopleCompletions {
     /// Removes and returns the completions of earlier processes; `nil` if they are void.
     mutating func takeEarlier() -> EarlierCompletions? { earlier.take() }
 
-    /// Returns whether people have this version from earlier processes.
-    func areOf(_ publication: Publication, app: AppID?) -> Bool { earlier?.isOf(publication, app: app) ?? false }
+    /// Returns whether the activities of a scope have this version from earlier processes.
+    func areOf(_ publication: Publication, app: AppID?, in scope: CompletionScope = .followers) -> Bool {
+        earlier?.isOf(publication, app: app, in: scope) ?? false
+    }
 
     /// Forgets the completions of earlier processes if topics may show other states since: a version may mean another state under other rules.
     ///
@@ -55,7 +57,7 @@ struct PeopleCompletions {
         shards.take(report, app: app, shard: shard)
     }
 
-    /// Returns the shards of the app that have to be asked about the topic of a report for joiners.
+    /// Returns the shards of the app that have to be asked about the topic of a report.
     func behind(_ report: TopicCompletion, app: Int) -> [Int] { shards.behind(report, app: app) }
     /// Forgets a removed topic.
     mutating func forget(_ birth: UInt64, apps: Int) { shards.forget(birth, apps: apps) }

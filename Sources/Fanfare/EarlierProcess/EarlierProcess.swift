@@ -111,7 +111,7 @@ package struct EarlierProcess: Sendable {
     func delivery(_ subscription: Subscription, startedAt: FeedTime?, app: AppID?) -> EarlierDelivery {
         EarlierDelivery(
             settledThrough: settledThrough(subscription, startedAt: startedAt, app: app),
-            hasNewest: completions.hasVersion(subscription, app: app),
+            topicsShown: completions.topicsShown(by: subscription, app: app),
             hasJoinedLast: subscription.joinedAt.map { $0 >= now } ?? false)
     }
 

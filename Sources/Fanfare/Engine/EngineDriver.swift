@@ -202,7 +202,7 @@ final class EngineDriver: EngineCoreDelegate {
     func coreDidForget(_ topic: TopicView) {
         let apps = max(1, core.apps.ids.count)
         store?.claims.change(isPressing: false) {
-            for app in 0..<apps { $0.forget(CompletionKey(birth: topic.birth, app: app)) }
+            for app in 0..<apps { $0.forget(topic.birth, app: app) }
         }
     }
     func coreDidReach(stamp: Int64) { store?.claims.reserve(stampsThrough: stamp) }

@@ -79,7 +79,8 @@ struct EngineStore {
         claims.change { changes in
             for completion in completions {
                 let stored = StoredCompletion(completion, app: id, serials: serials)
-                changes.note(stored, at: CompletionKey(birth: stored.birth, app: app), head)
+                let key = CompletionKey(birth: stored.birth, app: app, of: completion.scope)
+                changes.note(stored, at: key, head)
             }
         }
     }

@@ -5,6 +5,15 @@ struct ShardTopicCompletions {
     private struct Key: Hashable {
         let birth: UInt64
         let app: Int
+        let scope: CompletionScope
+
+        init(_ completion: TopicCompletion, app: Int) {
+            self.init(birth: completion.publication.topic.birth, app: app, scope: completion.scope)
+        }
+
+        init(birth: UInt64, app: Int, scope: CompletionScope) {
+            (self.birth, self.app, self.scope) = (birth, app, scope)
+        }
     }
 
     private struct Entry {
@@ -27,7 +36,7 @@ struct ShardTopicCompletions {
     /// - Returns: the completion of the topic in the app; `nil` while shards are missing, or too many people lack the version.
     mutating func take(_ completion: TopicCompletion, app: Int, shard: Int) -> TopicCompletion? {
         guard perApp > 1 else { return completion }
-        let key = Key(birth: completion.publication.topic.birth, app: app)
+        let key = Key(completion, app: app)
         var entry =
             entries.removeValue(forKey: key)
             ?? Entry(version: completion.publication.version, reports: Array(repeating: nil, count: perApp))
@@ -42,23 +51,26 @@ struct ShardTopicCompletions {
             let before = reports.map(\.before).min(), !exceptions.isEmpty || entry.completeBefore != before
         else { return nil }
         entry.completeBefore = exceptions.isEmpty ? before : nil
-        return TopicCompletion(completion.publication, before: before, except: exceptions)
+        return TopicCompletion(completion.publication, of: completion.scope, before: before, except: exceptions)
     }
 
     /// Returns the shards of the app to ask about the topic: their reports have an earlier time than a report for joiners, or another version. A
-    /// shard that still lacks the version does not answer, and reports by itself.
+    /// shard that still lacks the version does not answer, and reports by itself. A shard without lineups of the topic reports only if it is asked.
     func behind(_ completion: TopicCompletion, app: Int) -> [Int] {
-        guard completion.isForJoiners, perApp > 1,
-            let entry = entries[Key(birth: completion.publication.topic.birth, app: app)],
+        guard completion.asksOthers, perApp > 1, let entry = entries[Key(completion, app: app)],
             entry.version == completion.publication.version
         else { return [] }
-        return entry.reports.indices.filter { entry.reports[$0].map { $0.before < completion.before } ?? true }
+        return entry.reports.indices.filter {
+            entry.reports[$0].map { completion.isForJoiners && $0.before < completion.before } ?? true
+        }
     }
 
     /// Forgets a removed topic.
     mutating func forget(_ birth: UInt64, apps: Int) {
         guard perApp > 1 else { return }
-        for app in 0..<apps { entries[Key(birth: birth, app: app)] = nil }
+        for app in 0..<apps {
+            for scope in CompletionScope.allCases { entries[Key(birth: birth, app: app, scope: scope)] = nil }
+        }
     }
 
     /// Forgets all reports, because all topics' states are sent again.

@@ -13,8 +13,8 @@ package enum ShardCommand: Sendable {
     /// All follows, starts and moves that were taken before that log time have been sent. The last one so far was sent at log time `sent`, and not
     /// taken later. Sent if the engine's store keeps people.
     case followed(before: FeedTime, sent: FeedTime)
-    /// Requests a `topicsCompleted` for the topic of this publication, if it is the topic's latest one and no follower here lacks it.
-    case reportCompletion(Publication)
+    /// Requests a `topicsCompleted` for the topic of this publication, if it is the topic's latest one and nobody of the scope lacks it here.
+    case reportCompletion(Publication, of: CompletionScope = .followers)
     /// All claims up to that ticket are durable.
     case claimed(UInt64)
     /// Revokes the alert caused by this fact of this topic: no further push carries it.

@@ -1,6 +1,6 @@
 import FanfareModel
 
-/// Topics whose followers have caught up with the newest version, on their way to the core. With a store, a restart then sends these followers
+/// Topics whose followers or lineups have caught up with the newest version, on their way to the core. With a store, a restart then sends these
 /// nothing.
 ///
 /// A topic is noted when the last of its followers has got the version, and gathered with others.
@@ -18,6 +18,9 @@ struct CompletionBook {
 
     /// Audiences that are to be noted anew for their joiners.
     private var joined = JoinedAudiences()
+
+    /// Topics of lineups that are to be noted, for `LineupCompletionScan`.
+    var unnoted = UnnotedTopics()
 
     /// Audiences of several members that are owed something, for `CompletionScan`.
     private var unfinished: [AudienceIndex] = []
@@ -47,6 +50,22 @@ struct CompletionBook {
     mutating func advance(to before: FeedTime, sent: FeedTime) {
         self.before = before
         joined.advance(to: before, sent: sent)
+        if isKept { unnoted.advance(to: before, sent: sent) }
+    }
+
+    /// Notes that these topics' lineups are to be noted.
+    mutating func list(_ topics: some Sequence<TopicIndex>, for reasons: UnnotedTopics.Reasons = []) {
+        guard isKept else { return }
+        for topic in topics { unnoted.list(topic, for: reasons) }
+    }
+
+    /// Notes that a topic's lineups have news.
+    mutating func noteNews(ofLineupsWith topic: TopicIndex) { if isKept { unnoted.list(topic) } }
+
+    /// Notes that an activity has joined a lineup with these topics: no note covers it while log time stands.
+    mutating func noteJoined(lineupOf topics: some Sequence<TopicIndex>) {
+        guard isKept else { return }
+        for topic in topics { unnoted.noteJoined(topic) }
     }
 
     /// Notes that an activity has joined an audience of a topic: no note covers it while log time stands.
@@ -117,15 +136,22 @@ struct CompletionBook {
     ///
     /// - Parameter isForJoiners: `true` if joiners wait for a note.
     mutating func note(
-        _ publication: Publication, before: FeedTime, except lacking: [ActivityMark], isForJoiners: Bool
+        _ publication: Publication, of scope: CompletionScope = .followers, before: FeedTime,
+        except lacking: [ActivityMark], isForJoiners: Bool
     ) {
-        guard !isSuspended, let absent = absentees.exceptions(from: publication.topicID, beside: lacking.count) else {
-            return
-        }
+        guard !isSuspended,
+            let absent = absentees.exceptions(from: publication.topicID, in: scope, beside: lacking.count)
+        else { return }
         notes.append(
             TopicCompletion(
-                publication, before: before, except: lacking + absent,
-                isForJoiners: isForJoiners || publication.serial <= unreportedThrough))
+                publication, of: scope, before: before, except: lacking + absent,
+                isForJoiners: isForJoiners || scope == .followers && publication.serial <= unreportedThrough))
+    }
+
+    /// Notes, for the sake of other shards, that no lineup here shows the publication's topic.
+    mutating func noteWithoutLineups(_ publication: Publication) {
+        guard isKept, let before, !isLoading, publication.topic.birth > 0 else { return }
+        note(publication, of: .lineups, before: before, except: [], isForJoiners: false)
     }
 
     /// Notes that the publication's topic has no followers here.
@@ -195,7 +221,7 @@ struct CompletionBook {
                 return "audience \(index) is unfinished, and not listed"
             }
         }
-        return joined.violation() ?? absentees.violation()
+        return joined.violation() ?? unnoted.violation() ?? absentees.violation()
     }
 
     /// Removes and returns the notes.

@@ -72,7 +72,8 @@ final class Follows {
         let index = publisher.audienceIndex(new.audience, missing: missed, at: moment)
         let slot = lifecycle.insertActivity(new.id, token: new.token, startedAt: new.startedAt, at: moment)
         if let preferences = new.preferences { membership.store.setPreferences(of: slot, to: preferences) }
-        enrolment.join(slot, index, having: new.earlier.flatMap { shown(by: index, having: $0, at: moment) })
+        enrolment.join(
+            slot, index, having: new.earlier.flatMap { shown(by: index, having: $0, missing: missed, at: moment) })
         let audience = membership.awake(index)
         // An audience without a version shows nothing, so the card has missed nothing there. The sweep comes to the card, which has joined just now.
         if !missed.isEmpty, audience.target > 0 {
@@ -86,10 +87,12 @@ final class Follows {
     /// Notes that an activity counts as a joiner from now on, as it does in the store.
     private func noteJoined(_ slot: ActivitySlot) {
         let index = membership.store[slot].audience
-        guard reporter.completions.isKept, index != .none, membership.audiences[index] !== membership.audiences.resting
-        else { return }
+        guard reporter.completions.isKept, index != .none else { return }
+        if let row = membership.lineupRow(ofAudience: index) {
+            return reporter.completions.noteJoined(lineupOf: membership.lineups.topicIndices(of: row))
+        }
         let audience = membership.awake(index)
-        if audience.lineup == nil { reporter.completions.noteJoined(index, &audience.completionPlace) }
+        reporter.completions.noteJoined(index, &audience.completionPlace)
         membership.rest(index)
     }
 
@@ -112,16 +115,21 @@ final class Follows {
     /// Notes that all cards of the store are loaded.
     func endLoading(at moment: Moment) {
         reporter.completions.endLoading()
+        reporter.completions.list(membership.lineups.shownTopics)
         membership.topics.resumed.end(newest: membership.lineups.endBirths(), at: moment.monotonic)
     }
 
-    /// Returns the version that a card has had, if it is loaded into a topic's followers. Unlike a joiner, such a card may show the topic's state,
-    /// and may have missed alerts. The members of a lineup carry missed alerts along.
+    /// Returns the version that a loaded card has had. Unlike a joiner, such a card may show the newest state, and may have missed alerts. The
+    /// members of a lineup carry missed alerts along.
+    ///
+    /// - Parameter alerts: alerts that the card has missed of its lineup's topics.
     private func shown(
-        by index: AudienceIndex, having earlier: EarlierDelivery, at moment: Moment
+        by index: AudienceIndex, having earlier: EarlierDelivery, missing alerts: [PendingAlert], at moment: Moment
     ) -> PendingStart.Shown? {
         let audience = membership.awake(index)
-        guard audience.lineup == nil else { return nil }
+        guard audience.lineup == nil else {
+            return alerts.isEmpty ? shown(byLineup: audience, having: earlier) : nil
+        }
         let topic = audience.topics[0]
         let hadNewest = earlier.hasNewest && membership.topics.resumed.hasHolders(topic)
         let missed = audience.alerts.pending.first {
@@ -134,6 +142,21 @@ final class Follows {
         return PendingStart.Shown(
             version: audience.target, displayHash: isCurrent ? audience.versions.newestDisplayHash : nil,
             alerted: missed.map { $0.version - 1 } ?? audience.target)
+    }
+
+    /// Returns the version that a loaded member of a lineup shows: the newest one, if the store says so of just the topics of which there is a
+    /// publication. The end of a lineup follows in any case.
+    private func shown(byLineup audience: Audience, having earlier: EarlierDelivery) -> PendingStart.Shown? {
+        guard earlier.hasNewest, audience.target > 0, audience.event == .update else { return nil }
+        var published = 0
+        for topic in audience.topics {
+            guard let latest = membership.topics[topic].latest else { continue }
+            guard membership.topics.resumed.isShownInLineups(latest, topic) else { return nil }
+            published += 1
+        }
+        guard published == earlier.topicsShown else { return nil }
+        return PendingStart.Shown(
+            version: audience.target, displayHash: audience.versions.newestDisplayHash, alerted: audience.target)
     }
 
     /// Returns the alerts that a loaded card has missed of its lineup's topics, the oldest first.

@@ -199,17 +199,28 @@ final class Lifecycle {
 
     /// Returns whether the activity is in the audience of this key, or its start is to bring it there.
     private func follows(_ slot: ActivitySlot, _ key: AudienceKey) -> Bool {
-        guard case .topic(let id) = key, let topic = membership.topics.index(of: id),
-            let followers = membership.topics[topic].followers
-        else { return false }
-        return followers == starts[slot]?.audience ?? membership.store[slot].audience
+        isMember(of: starts[slot]?.audience ?? membership.store[slot].audience, by: key)
+    }
+
+    /// Returns whether an audience is the one of this key.
+    func isMember(of index: AudienceIndex, by key: AudienceKey) -> Bool {
+        guard index != .none else { return false }
+        switch key {
+        case .topic(let id):
+            guard let topic = membership.topics.index(of: id) else { return false }
+            return membership.topics[topic].followers == index
+        case .lineup(let picks, let favourite):
+            guard let row = membership.lineupRow(ofAudience: index) else { return false }
+            let members = membership.lineupRules.order == .schedule ? picks.sorted(by: TopicID.precedes) : picks
+            return membership.lineups.pinned(of: row) == favourite.flatMap { members.firstIndex(of: $0) }
+                && membership.lineups.topicIndices(of: row).elementsEqual(members) { membership.topics[$0].id == $1 }
+        }
     }
 
     /// Notes that an activity has joined an audience without a call. It may be the audience that the store has for the activity.
     func noteFollowing(_ slot: ActivitySlot) {
         guard membership.claims.isKept, !reporter.completions.absentees.isEmpty,
-            let topic = reporter.completions.absentees.topic(of: membership.claims.mark(of: slot)),
-            follows(slot, .topic(topic))
+            let key = reporter.completions.absentees.audience(of: membership.claims.mark(of: slot)), follows(slot, key)
         else { return }
         forgetAbsence(of: slot)
     }

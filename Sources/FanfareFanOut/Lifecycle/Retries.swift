@@ -10,6 +10,8 @@ final class Retries {
     @safe @exclusivity(unchecked) var quarantine: DeadTokenQuarantine
     /// Finds the activities whose waits keep a topic from being complete.
     let completionScan: CompletionScan
+    /// Finds the topics that all lineups show.
+    let lineupScan: LineupCompletionScan
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ lifecycle: Lifecycle,
@@ -20,9 +22,28 @@ final class Retries {
         self.lifecycle = lifecycle
         self.quarantine = quarantine
         completionScan = CompletionScan(reporter, membership)
+        lineupScan = LineupCompletionScan(reporter, membership)
     }
 
-    func violation() -> String? { quarantine.violation() ?? completionScan.violation() }
+    func violation() -> String? { quarantine.violation() ?? completionScan.violation() ?? lineupScan.violation() }
+
+    /// Time for the next call of `scan`; `nil` if there is nothing to be found or reported.
+    var scansDue: MonotonicTime? {
+        guard let lineups = lineupScan.due else { return completionScan.due }
+        return min(completionScan.due ?? lineups, lineups)
+    }
+
+    /// Goes on with the searches for what keeps topics from being complete, and reports complete topics.
+    func scan(at moment: Moment) {
+        lineupScan.run(at: moment)
+        completionScan.run(at: moment)
+    }
+
+    /// Ends the searches, and removes and returns the feedback that is left, with what they have found.
+    func takeFeedback() -> [ShardFeedback] {
+        lineupScan.finish()
+        return reporter.takeAll()
+    }
 
     func replaceToken(of slot: ActivitySlot, with token: [UInt8]) {
         membership.store.replaceToken(of: slot, with: token)

@@ -356,6 +356,9 @@ final class LineupTable {
             }, newest: newest)
     }
 
+    /// The topics that lineups show.
+    var shownTopics: [TopicIndex] { topics.indices.filter { topics[$0] != nil }.map { TopicIndex($0) } }
+
     /// Returns whether a topic has news up to that number which some of its lineups have not looked at.
     func hasUnvisitedNews(of topic: TopicIndex, through last: NewsNumber) -> Bool {
         self[topic]?.news.first.map { $0.number <= last } ?? false

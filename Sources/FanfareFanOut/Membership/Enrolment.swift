@@ -30,12 +30,14 @@ final class Enrolment {
         }
         let missesAlert = membership.store[slot].alerted < audience.alerts.newest
         // If no push is pending for the joiner, its audience can rest at once, and followers of topics that have not begun take little memory.
-        let isVisited = audience.lineup == nil && !missesAlert && !membership.isOwed(membership.store[slot], audience)
+        let mayRest = audience.lineup == nil || shown?.displayHash != nil
+        let isVisited = mayRest && !missesAlert && !membership.isOwed(membership.store[slot], audience)
         audience.join(
             slot, isVisited: isVisited, missesAlert: missesAlert, positions: &membership.store.positions)
         membership.audiences.noteSize(audience, at: index)
         if audience.lineup != nil {
             membership.count(inLineups: 1)
+            if reporter.completions.before != nil { reporter.completions.noteJoined(lineupOf: audience.topics) }
         } else if reporter.completions.before != nil {
             reporter.completions.noteJoined(index, &audience.completionPlace)
         }

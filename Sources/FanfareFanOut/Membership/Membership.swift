@@ -284,6 +284,11 @@ package final class Membership {
 
     // MARK: Lineups
 
+    /// Returns the row of an audience's lineup; `nil` for the followers of a topic.
+    func lineupRow(ofAudience index: AudienceIndex) -> Int? {
+        lineups.loneRow(ofAudience: index) ?? audiences[index].lineup?.row
+    }
+
     /// Queues the visit of a lineup of one member.
     ///
     /// - Parameter isFirst: whether the visit goes before those that are due already.

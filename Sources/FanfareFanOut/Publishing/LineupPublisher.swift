@@ -64,6 +64,7 @@ final class LineupPublisher {
     /// Adds a publication to the news of the topic's lineups, to which a cursor brings it. O(1).
     func publishToLineups(_ publication: Publication, _ alert: IssuedAlert?, of topic: TopicIndex, at moment: Moment) {
         guard let followed = membership.lineups[topic] else { return }
+        reporter.completions.noteNews(ofLineupsWith: topic)
         reporter.publications.addAudience(to: publication.serial)
         if let dropped = membership.lineups.publish(
             publication, of: topic, to: followed, alert: alert, at: moment.monotonic)

@@ -24,6 +24,7 @@ final class TopicPublisher {
         publish(new.publication, at: moment)
         guard let topic = membership.topics.index(of: new.publication.topicID) else { return }
         if new.isComplete { membership.topics.resumed.noteHolders(of: new.publication, topic) }
+        if new.isCompleteInLineups { membership.topics.resumed.noteLineups(showing: new.publication, topic) }
         for alert in new.alerts {
             let issue = issue(alert.alert, of: new.publication, age: alert.age, at: moment)
             issue.isResumed = true
@@ -76,12 +77,16 @@ final class TopicPublisher {
     }
 
     /// Notes the completion of a publication here, if it is complete and its topic's latest one.
-    func noteCompletion(of publication: Publication) {
+    func noteCompletion(of publication: Publication, in scope: CompletionScope) {
         guard let topic = membership.topics.index(of: publication.topicID),
             let latest = membership.topics[topic].latest,
             latest.topic.birth == publication.topic.birth, latest.version == publication.version
         else { return }
-        noteCompletion(of: latest, topic)
+        switch scope {
+        case .followers: noteCompletion(of: latest, topic)
+        case .lineups where membership.lineups[topic] != nil: reporter.completions.list([topic], for: .question)
+        case .lineups: reporter.completions.noteWithoutLineups(latest)
+        }
     }
 
     private func noteCompletion(of latest: Publication, _ topic: TopicIndex) {
@@ -118,7 +123,7 @@ final class TopicPublisher {
         if moment.stampEpoch != stampEpoch {
             membership.topics.resumed.forgetHolders()
             (stampEpoch, shownAgain) = (moment.stampEpoch, 0)
-            reporter.reportShowingAgain()
+            reportShowingAgain()
         }
         guard let begun = shownAgain else { return }
         let end = min(membership.audiences.count, begun + TopicPublisher.shownAgainMax)
@@ -137,8 +142,13 @@ final class TopicPublisher {
         }
     }
 
-    func republish(at moment: Moment) {
+    private func reportShowingAgain() {
         reporter.reportShowingAgain()
+        reporter.completions.list(membership.lineups.shownTopics)
+    }
+
+    func republish(at moment: Moment) {
+        reportShowingAgain()
         for latest in membership.topics.published where latest.event == .update {
             publish(latest.republished(as: reporter.publications.nextOwnSerial()), at: moment)
         }

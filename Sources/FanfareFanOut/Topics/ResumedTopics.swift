@@ -12,6 +12,8 @@ struct ResumedTopics {
     private var contentHashes: Set<UInt64> = []
     /// By place of the topic, hash of the state of cards that had the topic's newest version when the process before this one ended; 0 if unknown.
     private var displayHashes: [UInt64] = []
+    /// By place of the topic, hash of the state of loaded lineups that had the newest versions of their topics then; 0 if unknown.
+    private var lineupDisplayHashes: [UInt64] = []
     /// Is `true` while cards are loaded.
     private(set) var isLoading = false
 
@@ -26,7 +28,8 @@ struct ResumedTopics {
     ///
     /// - Parameter newest: newest news of lineups.
     mutating func end(newest: NewsNumber, at now: MonotonicTime) {
-        (isLoading, displayHashes, loadedThrough, forgetsAt) = (false, [], newest, now + AlertClaim.ageMax)
+        (isLoading, loadedThrough, forgetsAt) = (false, newest, now + AlertClaim.ageMax)
+        forgetHolders()
     }
 
     /// Forgets old alerts.
@@ -41,13 +44,22 @@ struct ResumedTopics {
 
     /// Notes that cards with the newest version of a topic before the restart have this publication.
     mutating func noteHolders(of publication: Publication, _ topic: TopicIndex) {
-        let missing = topic.place + 1 - displayHashes.count
-        if missing > 0 { displayHashes.append(contentsOf: repeatElement(0, count: missing)) }
-        displayHashes[topic.place] = publication.displayHash
+        ResumedTopics.note(publication.displayHash, at: topic, in: &displayHashes)
+    }
+
+    /// Notes that lineups with the newest versions of their topics before the restart show this publication.
+    mutating func noteLineups(showing publication: Publication, _ topic: TopicIndex) {
+        ResumedTopics.note(publication.displayHash, at: topic, in: &lineupDisplayHashes)
+    }
+
+    private static func note(_ displayHash: UInt64, at topic: TopicIndex, in hashes: inout [UInt64]) {
+        let missing = topic.place + 1 - hashes.count
+        if missing > 0 { hashes.append(contentsOf: repeatElement(0, count: missing)) }
+        hashes[topic.place] = displayHash
     }
 
     /// Forgets which cards have a state from before the restart: phones may have dropped it.
-    mutating func forgetHolders() { displayHashes = [] }
+    mutating func forgetHolders() { (displayHashes, lineupDisplayHashes) = ([], []) }
 
     /// Notes an alert of the topic.
     ///
@@ -68,6 +80,7 @@ struct ResumedTopics {
     mutating func forget(_ topic: TopicIndex) {
         if !alerts.isEmpty { alerts[topic] = nil }
         if topic.place < displayHashes.count { displayHashes[topic.place] = 0 }
+        if topic.place < lineupDisplayHashes.count { lineupDisplayHashes[topic.place] = 0 }
     }
 
     var hasAlerts: Bool { !alerts.isEmpty }
@@ -105,6 +118,11 @@ struct ResumedTopics {
         latest.event == .update && displayHash(topic) == latest.displayHash
     }
 
+    /// Returns whether loaded lineups that had the newest versions of their topics show this publication.
+    func isShownInLineups(_ latest: Publication, _ topic: TopicIndex) -> Bool {
+        topic.place < lineupDisplayHashes.count && lineupDisplayHashes[topic.place] == latest.displayHash
+    }
+
     private func displayHash(_ topic: TopicIndex) -> UInt64 {
         topic.place < displayHashes.count ? displayHashes[topic.place] : 0
     }
@@ -115,7 +133,9 @@ struct ResumedTopics {
     ///   - rows: number of places that topics have.
     ///   - id: returns the id of the topic at a place.
     func violation(rows: Int, id: (TopicIndex) -> TopicID) -> String? {
-        guard displayHashes.count <= rows else { return "\(displayHashes.count) of \(rows) topics have holders" }
+        guard max(displayHashes.count, lineupDisplayHashes.count) <= rows else {
+            return "\(displayHashes.count) of \(rows) topics have holders, and lineups \(lineupDisplayHashes.count)"
+        }
         guard (loadedThrough == nil) == (forgetsAt == nil) else { return "loading is over, or it is not" }
         for (topic, issued) in alerts {
             guard topic.place < rows, !issued.isEmpty, issued.allSatisfy({ $0.topic == id(topic) }) else {

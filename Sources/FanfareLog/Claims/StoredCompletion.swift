@@ -1,11 +1,11 @@
 package import FanfareModel
 
-/// Completion of a topic in an app, as a store keeps it.
+/// Completion of a topic in an app, for its followers or its lineups, as a store keeps it. Its key tells the scope.
 package struct StoredCompletion: Sendable, Equatable {
     package let topic: TopicID
-    /// App of the followers; `nil` if nothing is sent to APNs.
+    /// App of the activities; `nil` if nothing is sent to APNs.
     package let app: AppID?
-    /// Birth of the topic, which tells it from others with its id, and the version that its followers have.
+    /// Birth of the topic, which tells it from others with its id, and the version that the activities have.
     package let birth: UInt64
     package let version: UInt32
     /// CRC-32 of the state that the version shows, which another release may decide otherwise; `nil` in a row of an earlier form.
@@ -14,7 +14,7 @@ package struct StoredCompletion: Sendable, Equatable {
     package let before: FeedTime
     /// Serial below which imported cards have the version; later imports lack it.
     package let serials: UInt64
-    /// Followers that lack the version.
+    /// Activities that lack the version.
     package let exceptions: [ActivityMark]
 
     package init(_ completion: TopicCompletion, app: AppID?, serials: UInt64) {
@@ -41,16 +41,29 @@ package struct StoredCompletion: Sendable, Equatable {
     private static func displayHash(of publication: Publication) -> UInt32 { publication.state.bytes.checksum }
 }
 
-/// Place in a table of completions: a topic has one row for each app.
+/// Place in a table of completions: a topic has one row for each app and scope.
 package struct CompletionKey: Sendable, Hashable {
     package let birth: UInt64
     /// Index of the app in this process.
     package let app: UInt16
+    package let scope: CompletionScope
 
-    package init(birth: UInt64, app: Int) { (self.birth, self.app) = (birth, UInt16(truncatingIfNeeded: app)) }
-    init(_ packed: UInt64) { (birth, app) = (packed >> 16, UInt16(truncatingIfNeeded: packed)) }
+    /// Bit of the packed key that tells the scope. An engine has far fewer apps.
+    private static let lineupsBit: UInt16 = 1 << 15
 
-    var packed: UInt64 { birth << 16 | UInt64(app) }
+    package init(birth: UInt64, app: Int, of scope: CompletionScope = .followers) {
+        (self.birth, self.scope) = (birth, scope)
+        self.app = UInt16(truncatingIfNeeded: app) & ~CompletionKey.lineupsBit
+    }
+
+    init(_ packed: UInt64) {
+        let low = UInt16(truncatingIfNeeded: packed)
+        birth = packed >> 16
+        app = low & ~CompletionKey.lineupsBit
+        scope = low & CompletionKey.lineupsBit == 0 ? .followers : .lineups
+    }
+
+    var packed: UInt64 { birth << 16 | UInt64(scope == .lineups ? app | CompletionKey.lineupsBit : app) }
 }
 
 /// Point of the log up to which completions are known. Another log, as after a restored backup, makes them void.
@@ -74,7 +87,7 @@ package struct CompletionHead: Sendable, Equatable {
     }
 }
 
-/// Changes of completions on their way to a store. A later change of a key replaces an earlier one, so there is at most one per topic and app.
+/// Changes of completions on their way to a store. A later change of a key replaces an earlier one, so there is at most one per topic, app and scope.
 package struct CompletionChanges: Sendable {
     /// Is `true` if all earlier completions are void.
     private(set) var isVoid = false
@@ -93,6 +106,11 @@ package struct CompletionChanges: Sendable {
     }
 
     package mutating func forget(_ key: CompletionKey) { rows[key] = .some(nil) }
+
+    /// Removes all completions of a topic in an app.
+    package mutating func forget(_ birth: UInt64, app: Int) {
+        for scope in CompletionScope.allCases { forget(CompletionKey(birth: birth, app: app, of: scope)) }
+    }
 
     package mutating func void() {
         rows = [:]
@@ -137,12 +155,15 @@ package struct CompletionChanges: Sendable {
 // MARK: - Serial form
 
 extension StoredCompletion {
+    /// Form of a completion of followers.
     private static let form: UInt8 = 2
+    /// Form of a completion of lineups, which releases that know followers alone would take for one of theirs.
+    private static let formOfLineups: UInt8 = 3
 
     /// Returns the serial form. Its checksum covers the key as well.
     package func bytes(key: CompletionKey) -> [UInt8] {
         var writer = SerialWriter()
-        writer.write(byte: StoredCompletion.form)
+        writer.write(byte: key.scope == .lineups ? StoredCompletion.formOfLineups : StoredCompletion.form)
         writer.write(topic.rawValue)
         writer.write(app) { $0.write($1) }
         writer.write(UInt64(version))
@@ -156,8 +177,12 @@ extension StoredCompletion {
     package init(_ bytes: [UInt8], key: CompletionKey) throws(SerialError) {
         var reader = try SerialReader(sealed: bytes, at: key.packed)
         let form = try reader.byte()
-        guard form <= StoredCompletion.form else { throw .newerForm(form, known: StoredCompletion.form) }
-        guard form > 0 else { throw .malformed("form") }
+        guard form <= StoredCompletion.formOfLineups else {
+            throw .newerForm(form, known: StoredCompletion.formOfLineups)
+        }
+        guard form > 0, (form == StoredCompletion.formOfLineups) == (key.scope == .lineups) else {
+            throw .malformed("form")
+        }
         let topic = TopicID(try reader.text())
         let app = try reader.optional { (reader) throws(SerialError) in try reader.app() }
         guard let version = UInt32(exactly: try reader.unsigned()) else { throw .malformed("version") }

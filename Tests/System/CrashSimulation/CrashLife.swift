@@ -201,7 +201,8 @@ final class CrashLife: EngineCoreDelegate {
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
         for completion in completions {
             let stored = StoredCompletion(completion, app: apps[app], serials: serials)
-            disk.change { $0.note(stored, at: CompletionKey(birth: stored.birth, app: app), head) }
+            let key = CompletionKey(birth: stored.birth, app: app, of: completion.scope)
+            disk.change { $0.note(stored, at: key, head) }
         }
     }
     func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int) {
@@ -214,6 +215,6 @@ final class CrashLife: EngineCoreDelegate {
     func coreDidReach(stamp: Int64) { disk.reserve(stampsThrough: stamp) }
     func coreWillShowAgain() { if !loading.areStartsUnknown { disk.change { $0.void() } } }
     func coreDidForget(_ topic: TopicView) {
-        for app in apps.indices { disk.change { $0.forget(CompletionKey(birth: topic.birth, app: app)) } }
+        for app in apps.indices { disk.change { $0.forget(topic.birth, app: app) } }
     }
 }

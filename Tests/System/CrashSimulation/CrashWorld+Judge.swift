@@ -38,7 +38,6 @@ extension CrashWorld {
             }
             return true
         }
-        // A lineup shows its rows in short words.
         for (index, card) in cards() where !phones[index].isSick && card.audience.topics.count == 1 {
             guard let state = newest[card.audience.topics[0]] else { continue }
             let shown = String(decoding: phones[index].state, as: UTF8.self)
@@ -69,15 +68,15 @@ extension CrashWorld {
     }
 
     /// Checks that a restart sends nothing to those who have it. A card that joined at the log time at which the engine died, or later, may get a
-    /// push.
+    /// push, and a lineup that was not restorable by then.
     private func judgeSuperfluous(_ push: WorldNetwork.Flight, to index: Int) {
-        // The store does not note what lineups have.
-        guard !isMistake, push.alert == nil, push.state == phones[index].state, let card = cards()[index],
-            card.audience.topics.count == 1
-        else { return }
+        guard !isMistake, push.alert == nil, push.state == phones[index].state, let card = cards()[index] else {
+            return
+        }
         met.superfluous += 1
         counts.superfluous += 1
         guard let diedAt, !phones[index].isSick else { return }
+        guard card.audience.topics.count == 1 || restorable.contains(index) else { return }
         if let joined = card.joinedAt, joined >= diedAt { return }
         complain("phone \(index) gets what it has had before")
     }
@@ -161,6 +160,7 @@ extension CrashWorld {
             "push to phone \(index), \(push.alerts.isEmpty ? "silent" : "alerts \(push.alerts)"): \(String(decoding: push.state, as: UTF8.self))"
         )
         judgeSuperfluous(push, to: index)
+        phones[index].pushedAt = clock.now
         judgeStamp(push, to: index)
         judgeNumber(push, to: index)
         let unclaimed = met.unclaimed

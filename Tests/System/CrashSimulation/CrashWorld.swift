@@ -37,6 +37,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         var hasFollowedAgain = false
         /// Is `true` if each push to it fails.
         var isSick = false
+        /// Time of the newest push that has left for it.
+        var pushedAt = MonotonicTime.always
     }
 
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
@@ -71,6 +73,10 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     var isMistake = false
     /// Log time at which the engine died after a calm; `nil` if it died at work.
     var diedAt: FeedTime?
+    /// Is `true` if each calm is so long that lineups become restorable.
+    private let isPatient: Bool
+    /// Phones whose lineups were restorable when the engine died.
+    var restorable: Set<Int> = []
     var met = Met()
 
     struct Met {
@@ -80,6 +86,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         var ofLineups = 0, lateOfLineups = 0
         /// Pushes that a phone had before, and phones that showed what their topics do when the engine died and got none by the restart.
         var superfluous = 0, spared = 0
+        /// Phones whose lineups deaths found restorable.
+        var restorable = 0
         /// Pushes with stamps ahead of the clock, and phones that a death found claimed and without their alert.
         var ahead = 0, lost = 0
         /// Alerts of a life that left for cards while others were loaded, and lives that ended by then.
@@ -98,6 +106,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             sum.lateOfLineups += more.lateOfLineups
             sum.superfluous += more.superfluous
             sum.spared += more.spared
+            sum.restorable += more.restorable
             sum.ahead += more.ahead
             sum.lost += more.lost
             sum.whileLoading += more.whileLoading
@@ -116,6 +125,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     ///   - tears: `true` if a crash may leave the beginning of the last write.
     init(seed: UInt64, hasStalls: Bool = false, tears: Bool = false) {
         self.hasStalls = hasStalls
+        isPatient = seed % 3 == 0
         super.init(SplitMix64(seed: seed), tearing: tears ? seed : nil)
         if seed % 4 == 0 { setter = SplitMix64(seed: seed) }
         if random.chance(0.3) { build.minimumInterval = .seconds(20) }
@@ -218,6 +228,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         met.lives += 1
         if life?.isLoading == true { met.unloaded += 1 }
         judgeLoss()
+        noteRestorable()
         crash()
         before = sequence
         claimsBefore = disk.claims.claims
@@ -246,6 +257,19 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
         }
     }
+
+    /// Notes the lineups that were restorable when the engine died: their dwell and their interval were over, and their topics had been noted.
+    private func noteRestorable() {
+        restorable = Set(
+            phones.indices.filter {
+                diedAt != nil && phones[$0].isLineup && !phones[$0].isSick
+                    && phones[$0].pushedAt + Self.restorableAfter <= clock.now
+            })
+        met.restorable += restorable.count
+    }
+
+    /// Time after its newest push within which a lineup becomes restorable, and its topics are noted.
+    private static let restorableAfter = Duration.seconds(45)
 
     /// Runs another build now and then. Most that decide otherwise count their decision version; one that does not is a mistake.
     private func upgrade() {
@@ -407,7 +431,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         let sick = phones.count(where: \.isSick)
         var idle = 0
         // A change that waits for its interval comes after that.
-        let patience = sick > 0 || build.minimumInterval > .zero ? 250 : 10
+        let patience = isPatient ? 600 : sick > 0 || build.minimumInterval > .zero ? 250 : 10
         for _ in 0..<3000 {
             var isBusy = life.runCore()
             if sync() { isBusy = true }

@@ -9,10 +9,10 @@ import Testing
     private static func mark(_ number: Int) -> ActivityMark { ActivityMark(rawValue: UInt32(number)) }
 
     /// Compared with a plain list, in random order.
-    @Test(arguments: UInt64(1)...20) func anAbsenteeIsAnExceptionFromTheTopicNotedLast(seed: UInt64) {
+    @Test(arguments: UInt64(1)...20) func anAbsenteeIsAnExceptionFromTheAudienceNotedLast(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var absentees = Absentees()
-        var expected: [ActivityMark: TopicID] = [:]
+        var expected: [ActivityMark: AudienceKey] = [:]
         for _ in 0..<500 {
             let mark = Self.mark(Int.random(in: 0..<40, using: &random))
             let topic = Self.topics.randomElement(using: &random)!
@@ -21,17 +21,21 @@ import Testing
                 absentees.remove(mark)
                 expected[mark] = nil
             case 1:
-                absentees.note(mark, absentFrom: .lineup(Self.topics, favourite: nil))
-                expected[mark] = nil
+                let lineup = AudienceKey.lineup(Self.topics.filter { $0 != topic }, favourite: nil)
+                absentees.note(mark, absentFrom: lineup)
+                expected[mark] = lineup
             default:
                 absentees.note(mark, absentFrom: .topic(topic))
-                expected[mark] = topic
+                expected[mark] = .topic(topic)
             }
             #expect(absentees.count == expected.count && absentees.isEmpty == expected.isEmpty)
             #expect(absentees.violation() == nil)
             for topic in Self.topics {
-                let marks = expected.filter { $0.value == topic }.map(\.key)
-                #expect(Set(absentees.exceptions(from: topic) ?? []) == Set(marks))
+                let followers = expected.filter { $0.value == .topic(topic) }.map(\.key)
+                let members = expected.filter { $0.value != .topic(topic) && $0.value.topics.contains(topic) }.map(
+                    \.key)
+                #expect(Set(absentees.exceptions(from: topic) ?? []) == Set(followers))
+                #expect(Set(absentees.exceptions(from: topic, in: .lineups) ?? []) == Set(members))
             }
         }
     }

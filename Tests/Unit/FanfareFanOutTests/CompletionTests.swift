@@ -225,10 +225,9 @@ import Testing
         #expect(!found.isEmpty && found.allSatisfy { $0.exceptions.count == 1 })
     }
 
-    @Test func anEndAndALineupAreNotCompleted() {
+    @Test func anEndIsNotCompleted() {
         let service = Self.service(members: 0)
         service.follow(1)
-        service.follow(2, .lineup([ScriptedService.match, TopicID("other")], favourite: nil))
         service.apply(.publish(Self.publication(1)))
         _ = Self.completions(service)
         service.apply(.publish(Self.publication(2, event: .end)))

@@ -133,6 +133,19 @@ import Testing
         #expect(try StoredCompletion(completion.bytes(key: key), key: key) == completion)
     }
 
+    /// Releases that know no completions of lineups refuse them, and do not take them for completions of followers.
+    @Test func aCompletionOfLineupsHasAFormAndAKeyOfItsOwn() throws {
+        let key = CompletionKey(birth: 7, app: 3, of: .lineups)
+        let completion = Self.completion(7, [1, 2])
+        let bytes = completion.bytes(key: key)
+        #expect(bytes[0] == 3 && key.packed == Self.key(7, app: 3).packed | 1 << 15)
+        #expect(CompletionKey(key.packed) == key && key.app == 3)
+        #expect(try StoredCompletion(bytes, key: key) == completion)
+        let followers = Self.key(7, app: 3)
+        let form = LogEntry.sealed(bytes.dropLast(4), at: followers.packed)
+        #expect(throws: SerialError.self) { try StoredCompletion(form, key: followers) }
+    }
+
     /// The point of the log up to which completions are known, as this release writes it. The bytes never change.
     @Test func theFormOfTheHeadOfCompletionsStaysReadable() throws {
         #expect(Self.hex(Self.head(7).bytes()) == "0107b06d" + "bd48458a")

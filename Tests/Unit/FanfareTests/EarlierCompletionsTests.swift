@@ -142,6 +142,31 @@ import Testing
             !Self.hasVersion(Self.subscription(to: .lineup([match]), joinedAt: -1)), "a lineup's version is another")
     }
 
+    /// A topic that the store does not name has nothing to show, or is published without being complete.
+    @Test func aLineupShowsTheVersionsThatTheStoreNamesForItsTopics() {
+        let topics = ["a", "b", "c"].map { TopicID($0) }
+        var completions = EarlierCompletions()
+        for (place, topic) in topics.prefix(2).enumerated() {
+            let publication = Publication.test(of: topic, numbered: TopicNumber(place: 0, birth: UInt64(place + 1)))
+            let before = Self.before + .seconds(place * 10)
+            let lacking = place == 0 ? [] : [ActivityMark("lacks", token: [])]
+            let completion = TopicCompletion(publication, of: .lineups, before: before, except: lacking)
+            completions.insert(
+                StoredCompletion(completion, app: nil, serials: Self.serials),
+                at: CompletionKey(birth: publication.topic.birth, app: 0, of: .lineups))
+            #expect(completions.isOf(publication, app: nil, in: .lineups))
+            #expect(!completions.isOf(publication, app: nil), "followers may lack it")
+        }
+        func topicsShown(_ activity: ActivityID, _ topics: [TopicID], joinedAt second: Int64) -> Int {
+            let subscription = Self.subscription(activity, to: .lineup(topics, favourite: nil), joinedAt: second)
+            return completions.topicsShown(by: subscription, app: nil)
+        }
+        #expect(topicsShown("has", topics, joinedAt: -1) == 2)
+        #expect(topicsShown("has", [topics[1]], joinedAt: 5) == 1)
+        #expect(topicsShown("has", topics, joinedAt: 5) == 0, "it has joined after one of them")
+        #expect(topicsShown("lacks", topics, joinedAt: -1) == 0 && topicsShown("has", [topics[2]], joinedAt: -1) == 0)
+    }
+
     @Test func exceptionsLackTheVersionOfACompletionAndOtherCardsHaveIt() {
         let lacking = [ActivityMark("lacks", token: []), ActivityMark(ActivityID(7), token: [7])]
         #expect(!Self.hasVersion(Self.subscription("lacks", joinedAt: -1), except: lacking))

@@ -51,6 +51,21 @@ import Testing
         #expect(completions.behind(joined, app: 0).isEmpty)
     }
 
+    /// A shard without lineups of a topic says nothing by itself.
+    @Test func shardsThatSaidNothingOfLineupsAreAskedOnce() {
+        var completions = ShardTopicCompletions(perApp: 2)
+        let followers = Self.report(1, before: 10)
+        for shard in 0..<2 { _ = completions.take(followers, app: 0, shard: shard) }
+        let before = FeedTime(milliseconds: 20_000)
+        let lineups = TopicCompletion(Self.publication(1), of: .lineups, before: before)
+        let alone = completions.take(lineups, app: 0, shard: 0)
+        #expect(alone == nil, "followers are others")
+        #expect(completions.behind(lineups, app: 0) == [1])
+        let whole = completions.take(lineups, app: 0, shard: 1)
+        #expect(whole?.scope == .lineups && whole?.before == before)
+        #expect(completions.behind(lineups, app: 0).isEmpty)
+    }
+
     @Test func aSingleShardAsksNobody() {
         var completions = ShardTopicCompletions(perApp: 1)
         let joined = Self.report(1, before: 20, forJoiners: true)

@@ -1,0 +1,239 @@
+import FanfareModel
+
+/// Finds the topics whose newest versions all lineups show, and the few members whose lineups do not. A restart sends nothing to lineups of which
+/// nothing is missing.
+///
+/// One pass for all topics goes over all activities, some in each turn, so a push of a lineup costs nothing for its completion.
+final class LineupCompletionScan {
+    private let reporter: FeedbackReporter
+    private let membership: Membership
+
+    private struct Candidate {
+        let topic: TopicIndex
+        let publication: Publication
+        let reasons: UnnotedTopics.Reasons
+        var lacking: [ActivityMark] = []
+    }
+
+    /// A note with exceptions, which the next pass does not repeat unless it has changed.
+    private struct Note {
+        let publication: Publication
+        let lacking: [ActivityMark]
+        let voids: UInt32
+    }
+
+    private var candidates: [Candidate] = []
+    /// Place of each topic among `candidates`, by its index; `none` for others.
+    private var places: [UInt32] = []
+    private static let none = UInt32.max
+    private var notes: [TopicIndex: Note] = [:]
+    /// Time before which the members that the pass finds have joined.
+    private var before: FeedTime?
+    /// `CompletionBook.voids` when the pass began.
+    private var voids: UInt32 = 0
+    /// Slot at which a pass goes on.
+    private var cursor = 0
+    private var passesAt: MonotonicTime?
+    /// Is `true` if news of a listed topic were on their way to lineups when the pass began.
+    private var areOnTheirWay = false
+    /// The time from which on another pass takes little of the thread's time.
+    private var freeAt = MonotonicTime.always
+    /// Time of the last `run`.
+    private var now = MonotonicTime.always
+    /// Topics of the lineup being examined, kept so that a visit allocates nothing.
+    private var topicStates: [SpotlightCandidate] = []
+
+    /// Time between two passes for topics that some lineups lack.
+    static let interval = Duration.seconds(10)
+    /// Time between two passes, for each activity: some hundred times as much as a visit takes.
+    private static let spacing = Duration.microseconds(10)
+    /// Activities in a turn: about a millisecond.
+    private static let visitsMax = 1 << 13
+
+    init(_ reporter: FeedbackReporter, _ membership: Membership) {
+        self.reporter = reporter
+        self.membership = membership
+    }
+
+    private var mayBegin: Bool {
+        reporter.completions.before != nil && !reporter.completions.isLoading && !reporter.completions.isSuspended
+    }
+
+    /// Time for the next call of `run`; `nil` if there is nothing to be found.
+    var due: MonotonicTime? {
+        guard reporter.completions.isKept else { return nil }
+        guard candidates.isEmpty else { return .always }
+        guard mayBegin, !reporter.completions.unnoted.isEmpty else { return nil }
+        return reporter.completions.unnoted.hasNews ? .always : passesAt ?? .always
+    }
+
+    /// Goes on with a pass, or begins one that is due.
+    func run(at moment: Moment) {
+        guard reporter.completions.isKept else { return }
+        now = moment.monotonic
+        if candidates.isEmpty {
+            guard mayBegin, !reporter.completions.unnoted.isEmpty, isDue() else { return }
+            begin()
+        }
+        visit()
+    }
+
+    /// Ends the pass, after one more if a topic is to be noted, because the shard ends.
+    func finish() {
+        guard reporter.completions.isKept else { return }
+        while !candidates.isEmpty { visit() }
+        guard mayBegin, !reporter.completions.unnoted.isEmpty else { return }
+        begin()
+        while !candidates.isEmpty { visit() }
+    }
+
+    /// Describes a candidate that a pass would miss, or take for another; `nil` if there is none.
+    func violation() -> String? {
+        guard candidates.isEmpty == places.isEmpty else {
+            return "a pass over the lineups of \(candidates.count) topics has \(places.count) places"
+        }
+        for (place, candidate) in candidates.enumerated() {
+            guard candidate.topic.place < places.count, places[candidate.topic.place] == UInt32(place),
+                candidate.lacking.count <= TopicCompletion.exceptionsMax + 1
+            else { return "a pass does not find the lineups of topic \(candidate.topic)" }
+        }
+        return nil
+    }
+
+    /// Returns whether a pass is due. A new version, or joiners, are noted soon; what some lineups lack is looked for less often.
+    private func isDue() -> Bool {
+        let isNews = reporter.completions.unnoted.takeNews()
+        if isNews || passesAt == nil {
+            let soon = max(now + CompletionBook.gathering, freeAt)
+            passesAt = passesAt.map { min($0, soon) } ?? soon
+        }
+        return passesAt.map { now >= $0 } ?? false
+    }
+
+    private func begin() {
+        (cursor, passesAt) = (0, nil)
+        (before, voids) = (reporter.completions.before, reporter.completions.voids)
+        _ = reporter.completions.unnoted.takeNews()
+        areOnTheirWay = false
+        for (topic, reasons) in reporter.completions.unnoted.takeAll() {
+            guard let lineups = membership.lineups[topic], let publication = completable(topic) else {
+                // The topic's next version lists it again.
+                notes[topic] = nil
+                continue
+            }
+            guard lineups.news.isEmpty else {
+                areOnTheirWay = true
+                listAgain(topic, reasons)
+                continue
+            }
+            candidates.append(Candidate(topic: topic, publication: publication, reasons: reasons))
+        }
+        guard !candidates.isEmpty else { return scheduleNext() }
+        let last = candidates.map(\.topic.place).max() ?? 0
+        places = Array(repeating: LineupCompletionScan.none, count: last + 1)
+        for (place, candidate) in candidates.enumerated() { places[candidate.topic.place] = UInt32(place) }
+    }
+
+    private func listAgain(_ topic: TopicIndex, _ reasons: UnnotedTopics.Reasons = []) {
+        reporter.completions.unnoted.list(topic, for: reasons, isNews: false)
+    }
+
+    /// Sets the time of the next pass, for topics that are not noted yet.
+    private func scheduleNext() {
+        let spacing = LineupCompletionScan.spacing * membership.store.activities.count
+        freeAt = now + max(CompletionBook.gathering, spacing)
+        passesAt =
+            reporter.completions.unnoted.isEmpty
+            ? nil : areOnTheirWay ? freeAt : max(freeAt, now + LineupCompletionScan.interval)
+    }
+
+    /// Returns the newest version of a topic; `nil` if a restart publishes none.
+    private func completable(_ topic: TopicIndex) -> Publication? {
+        let row = membership.topics[topic]
+        guard !row.isDetached, !row.isForgotten, let latest = row.latest, latest.topic.birth > 0 else { return nil }
+        return latest
+    }
+
+    private func visit() {
+        guard !candidates.isEmpty else { return }
+        let end = min(membership.store.activities.count, cursor + LineupCompletionScan.visitsMax)
+        while cursor < end {
+            let slot = ActivitySlot(UInt32(cursor))
+            cursor += 1
+            let index = membership.store[slot].audience
+            guard index != .none, let row = membership.lineupRow(ofAudience: index), !isRestorable(slot, row, index)
+            else {
+                continue
+            }
+            except(slot, row)
+        }
+        if cursor >= membership.store.activities.count { conclude() }
+    }
+
+    /// Makes the member an exception from its lineup's topics.
+    private func except(_ slot: ActivitySlot, _ row: Int) {
+        let mark = membership.claims.mark(of: slot)
+        for topic in membership.lineups.topicIndices(of: row)
+        where topic.place < places.count && places[topic.place] != LineupCompletionScan.none {
+            let place = Int(places[topic.place])
+            guard candidates[place].lacking.count <= TopicCompletion.exceptionsMax else { continue }
+            candidates[place].lacking.append(mark)
+        }
+    }
+
+    private func conclude() {
+        for candidate in candidates { note(candidate) }
+        candidates = []
+        places = []
+        scheduleNext()
+    }
+
+    private func note(_ candidate: Candidate) {
+        let (topic, lacking) = (candidate.topic, candidate.lacking)
+        // A member that had the version still has it, unless the topic has another version, or phones have dropped what they had.
+        guard let before, voids == reporter.completions.voids, completable(topic) === candidate.publication,
+            membership.lineups[topic]?.news.isEmpty == true, lacking.count <= TopicCompletion.exceptionsMax
+        else { return listAgain(topic, candidate.reasons) }
+        if !lacking.isEmpty { listAgain(topic) }
+        if let known = notes[topic], known.publication === candidate.publication, known.lacking == lacking,
+            known.voids == voids, candidate.reasons.isEmpty
+        {
+            return
+        }
+        notes[topic] =
+            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: voids)
+        reporter.completions.note(
+            candidate.publication, of: .lineups, before: before, except: lacking,
+            isForJoiners: candidate.reasons.contains(.joiners))
+    }
+
+    // MARK: Restorable lineups
+
+    /// Returns whether a restart would show what the member's card shows: the newest versions of all topics, with the spotlight where it rests.
+    private func isRestorable(_ slot: ActivitySlot, _ row: Int, _ index: AudienceIndex) -> Bool {
+        guard !membership.lineups.hasNews(row) else { return false }
+        if membership.lineups.isLone(row) {
+            let state = membership.lineups[lone: row]
+            guard state.flags.isEmpty, state.number > 0 else { return false }
+            return restores(state.spotlight == .max ? nil : Int(state.spotlight), row)
+        }
+        let (activity, audience) = (membership.store[slot], membership.audiences[index])
+        guard let lineup = audience.lineup, audience.target > 0, audience.event == .update, lineup.deferred.isEmpty,
+            !lineup.awaitsNews, !lineup.isGathering(at: now), !membership.isOwed(activity, audience),
+            !membership.isRefused(activity, audience)
+        else { return false }
+        return restores(lineup.publishedSpotlight, row)
+    }
+
+    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news. A cycle moves it on in any case.
+    private func restores(_ spotlight: Int?, _ row: Int) -> Bool {
+        let rules = membership.lineupRules
+        guard rules.round == nil else { return true }
+        topicStates.removeAll(keepingCapacity: true)
+        for topic in membership.lineups.topicIndices(of: row) {
+            topicStates.append(membership.topics.faces[topic.place].topic(at: now))
+        }
+        let rotation = Rotation(rules, pinned: membership.lineups.pinned(of: row), at: now)
+        return rotation.wanted(topicStates, now: now) == spotlight
+    }
+}

@@ -1,0 +1,177 @@
+import FanfareModel
+import FanfareTestSupport
+import Testing
+
+@testable import FanfareFanOut
+
+/// With a store, a shard tells which topics' lineups show the newest version, and a restart sends nothing to those lineups.
+@Suite struct LineupCompletionTests {
+    private static let topics = [ScriptedService.match, TopicID("other")]
+    private static let key = AudienceKey.lineup(topics, favourite: nil)
+
+    private static func own(_ member: Int) -> AudienceKey {
+        .lineup(topics + [TopicID("own/\(member)")], favourite: nil)
+    }
+
+    /// - Parameter place: place of the topic in `topics`.
+    private static func publication(
+        _ serial: UInt64, of place: Int = 0, version: UInt32, priority: Priority = .immediate,
+        event: Publication.Event = .update
+    ) -> Publication {
+        Publication.test(
+            serial, of: topics[place], numbered: TopicNumber(place: UInt32(place), birth: UInt64(place + 1)),
+            version: version, event: event, state: ["n": .int(Int64(version))], priority: priority,
+            freesID: event == .end)
+    }
+
+    private static func service(lineups: LineupRules = LineupRules(), besideOthers: Bool = false) -> ScriptedService {
+        let shard = Shard(lineups: lineups)
+        shard.keepClaims()
+        shard.reportRemovals()
+        shard.reportCompletions(besideOthers: besideOthers)
+        let service = ScriptedService(shard: shard)
+        service.apply(.followed(before: CompletionTests.time(10), sent: CompletionTests.time(9)))
+        return service
+    }
+
+    /// Lets notes be gathered, and returns those about lineups.
+    private static func completions(_ service: ScriptedService, after seconds: Int64 = 2) -> [TopicCompletion] {
+        CompletionTests.completions(service, after: seconds).filter { $0.scope == .lineups }
+    }
+
+    private static func named(_ completions: [TopicCompletion]) -> Set<TopicID> {
+        Set(completions.map(\.publication.topicID))
+    }
+
+    @Test func aTopicIsCompleteOnceAllLineupsShowItsVersion() {
+        let service = Self.service()
+        service.follow(1, Self.key)
+        service.follow(2, Self.own(2))
+        for place in 0..<2 { service.apply(.publish(Self.publication(UInt64(place + 1), of: place, version: 1))) }
+        let first = Self.completions(service, after: 5)
+        #expect(Self.named(first) == Set(Self.topics))
+        let last = first.filter { $0.publication.topicID == Self.topics[0] }.last
+        #expect(last?.exceptions.isEmpty == true && last?.before == CompletionTests.time(10))
+        #expect(Self.completions(service, after: 30).isEmpty, "it is told once")
+        service.apply(.publish(Self.publication(3, of: 1, version: 2)))
+        #expect(Self.named(Self.completions(service, after: 5)) == [Self.topics[1]], "the other one is complete")
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    @Test func aLineupThatLacksTheVersionIsAnException() {
+        let service = Self.service()
+        for member in 1...3 { service.follow(member, Self.own(member)) }
+        service.answer = { member, _ in member == 2 ? .refused : .accepted }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        let found = Self.completions(service, after: 25)
+        #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
+    }
+
+    /// The members have the version before, and the change waits for their lineup's interval.
+    @Test func aTopicIsNotCompleteWhileALineupWaitsForItsInterval() {
+        var rules = LineupRules()
+        rules.minimumInterval = .seconds(600)
+        let service = Self.service(lineups: rules)
+        for member in 1...2 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        _ = Self.completions(service, after: 5)
+        service.apply(.publish(Self.publication(2, version: 2, priority: .conserving)))
+        #expect(Self.completions(service, after: 30).allSatisfy { $0.exceptions.count == 2 })
+        #expect(Self.completions(service, after: 620).last?.exceptions.isEmpty == true)
+    }
+
+    @Test func aJoinerIsPartOfACompletionAsSoonAsLogTimeHasPassed() {
+        let service = Self.service()
+        service.follow(1, Self.key)
+        service.apply(.publish(Self.publication(1, version: 1)))
+        #expect(!Self.completions(service, after: 5).isEmpty)
+        service.follow(2, Self.key)
+        #expect(Self.completions(service, after: 15).isEmpty, "the note does not speak of it yet")
+        service.apply(.followed(before: CompletionTests.time(15), sent: CompletionTests.time(15)))
+        #expect(Self.completions(service, after: 15).isEmpty, "it may have joined at that time")
+        service.apply(.followed(before: CompletionTests.time(20), sent: CompletionTests.time(19)))
+        #expect(Self.completions(service, after: 15).map(\.before) == [CompletionTests.time(20)])
+    }
+
+    @Test func aShardWithoutLineupsOfTheTopicSpeaksWhenItIsAsked() {
+        let service = Self.service(besideOthers: true)
+        let publication = Self.publication(1, version: 1)
+        service.apply(.publish(publication))
+        #expect(Self.completions(service).isEmpty)
+        service.apply(.reportCompletion(publication, of: .lineups))
+        let found = Self.completions(service)
+        #expect(found.map(\.before) == [CompletionTests.time(10)] && found.allSatisfy { !$0.isForJoiners })
+    }
+
+    /// Joiners of another shard wait for the time that this one speaks of, whatever its exceptions.
+    @Test func aShardWithAnExceptionSpeaksOfTheNewestTimeWhenItIsAsked() {
+        let service = Self.service(besideOthers: true)
+        service.answer = { _, _ in .refused }
+        service.follow(1, Self.key)
+        let publication = Self.publication(1, version: 1)
+        service.apply(.publish(publication))
+        #expect(Self.completions(service, after: 25).count == 1)
+        service.apply(.followed(before: CompletionTests.time(11), sent: CompletionTests.time(11)))
+        service.apply(.reportCompletion(publication, of: .lineups))
+        let found = Self.completions(service, after: 5)
+        #expect(found.map(\.before) == [CompletionTests.time(11)] && found.allSatisfy { !$0.isForJoiners })
+    }
+
+    @Test func aShardThatEndsTellsWhatIsComplete() {
+        let service = Self.service()
+        service.follow(1, Self.key)
+        service.apply(.publish(Self.publication(1, version: 1)))
+        service.run()
+        let told = service.shard.takeFeedback().flatMap {
+            if case .topicsCompleted(let completions) = $0 { completions } else { [TopicCompletion]() }
+        }
+        #expect(told.contains { $0.scope == .lineups && $0.exceptions.isEmpty })
+    }
+
+    // MARK: After a restart
+
+    private static func restart(
+        _ key: (Int) -> AudienceKey, topicsShown: [Int], incomplete: Int? = nil
+    ) -> ScriptedService {
+        let service = Self.service()
+        for place in 0..<2 {
+            let publication = Self.publication(UInt64(place + 1), of: place, version: 7)
+            service.apply(
+                .publishResumed(ResumedPublication(publication, [], isCompleteInLineups: place != incomplete)))
+        }
+        service.apply(.load)
+        for (member, topicsShown) in topicsShown.enumerated() {
+            service.apply(
+                .follow(
+                    ScriptedService.id(member), key(member), token: ScriptedService.token(member),
+                    earlier: EarlierDelivery(topicsShown: topicsShown)))
+        }
+        service.apply(.endLoading)
+        service.run()
+        return service
+    }
+
+    @Test func aRestartSendsNothingToLineupsThatShowTheNewestVersions() {
+        let keys: [(Int) -> AudienceKey] = [{ _ in Self.key }, { Self.own($0) }]
+        for key in keys {
+            let service = Self.restart(key, topicsShown: [2, 0, 2, 1])
+            #expect(Set(service.accepted.map(\.member)) == [1, 3])
+            #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
+            // The next change is a push to each.
+            service.apply(.publish(Self.publication(5, version: 8)))
+            service.run()
+            #expect(service.accepted.count == 6 && service.shard.violatedInvariant() == nil)
+        }
+    }
+
+    @Test func aTopicThatIsNotCompleteGoesToAllItsLineups() {
+        let service = Self.restart(Self.own, topicsShown: [2, 2], incomplete: 1)
+        #expect(service.accepted.count == 2)
+    }
+
+    @Test func aRestartNotesTheLineupsAnew() {
+        let service = Self.restart(Self.own, topicsShown: [2, 2])
+        #expect(service.pushes == 0)
+        #expect(Self.named(Self.completions(service, after: 5)) == Set(Self.topics))
+    }
+}
