@@ -48,7 +48,7 @@ import Testing
         #expect(after.entriesWaiting == 0 && after.changesWaiting == 0 && after.log.running == nil)
     }
 
-    @Test func aReadingHasThePositionsOfTheLog() {
+    @Test func theCountsOfAnEmptyLogHaveNoPositions() {
         let meter = CommitMeter()
         let empty = StoreCounts(log: meter, entriesWaiting: 0)
         #expect(empty.oldestEntry == nil && empty.newestEntry == nil && empty == StoreCounts())
