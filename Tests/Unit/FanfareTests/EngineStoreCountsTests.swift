@@ -25,6 +25,7 @@ import Testing
 
     @Test func theCountsHaveWhatTheStoreHasAcknowledged() async throws {
         let folder = TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
         let engine = try Self.engine(.folder(folder.path))
         let first = try await engine.ingest(.number(1))
         let last = try await engine.ingest(.number(2))
