@@ -2,8 +2,8 @@ import FanfareLoop
 package import FanfareModel
 import Synchronization
 
-/// Figures of one part of a store, which the part's thread writes and any thread reads: also while the disk takes nothing, and without the core, whose
-/// questions wait for the disk. A commit costs two clock reads and three locks, on the part's own thread.
+/// Figures of one part of a store, which the part's thread writes and any thread reads: also while the disk takes nothing, and without the core,
+/// whose questions wait for the disk. A commit costs two clock reads and three locks, on the part's own thread.
 package final class CommitMeter: Sendable {
     private let current = Locked(CommitFigures())
     /// Entries or claims that are not durable, as the owner's loop has noted.
