@@ -88,7 +88,8 @@ var targets: [Target] = [
         swiftSettings: swift),
     // Input of the decisions as a log that outlives the process.
     .target(
-        name: "FanfareLog", dependencies: ["FanfareModel", "FanfareLoop", "CFanfareLMDB", "CFanfareZlib"],
+        name: "FanfareLog",
+        dependencies: ["FanfareModel", "FanfareQueues", "FanfareLoop", "CFanfareLMDB", "CFanfareZlib"],
         swiftSettings: swift),
     .target(
         name: "Fanfare",
@@ -159,7 +160,8 @@ var targets: [Target] = [
         path: "Tests/Unit/FanfareTests",
         exclude: ["GoldenStores"], swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareLogTests", dependencies: ["FanfareLog", "FanfareModel", "FanfareLoop", "FanfareTestSupport"],
+        name: "FanfareLogTests",
+        dependencies: ["FanfareLog", "FanfareModel", "FanfareQueues", "FanfareLoop", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareLogTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareReplayTests",

@@ -1,3 +1,4 @@
+import Fanfare
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
@@ -44,6 +45,7 @@ extension ReplaySummary {
             "peak_rss_bytes": .int(Int64(resources.peakMemory.bytes)),
         ]
         if let whatIf { object["what_if"] = whatIf.json }
+        if let store { object["store"] = store.json }
         var bytes: [UInt8] = []
         object.write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self) + "\n"
@@ -110,6 +112,22 @@ extension TransportFigures {
             "connectionsOpened": .int(Int64(connectionsOpened)),
             "roundTripSeconds": roundTrip > 0 ? .double(Double(roundTrip) / 1e9) : .null,
             "inFlight": .int(Int64(inFlight)), "limit": .string(limit.rawValue), "limitSeconds": .object(seconds),
+        ]
+    }
+}
+
+extension StoreCounts {
+    fileprivate var json: JSONValue {
+        func position(_ entry: Receipt.EntryPosition?) -> JSONValue {
+            entry.map { JSONValue.int(Int64(clamping: $0.number)) } ?? .null
+        }
+        return [
+            "oldestEntry": position(oldestEntry), "newestEntry": position(newestEntry),
+            "entriesWaiting": .int(Int64(entriesWaiting)), "commits": log.times.json,
+            "runningSeconds": log.running.map { JSONValue.double(Double($0.nanoseconds) / 1e9) } ?? .null,
+            "trouble": log.trouble.map(JSONValue.string) ?? .null,
+            "bytesWritten": .int(Int64(log.written.bytes)), "fileBytes": .int(Int64(log.fileSize.bytes)),
+            "mapBytes": .int(Int64(log.mapSize.bytes)),
         ]
     }
 }

@@ -188,6 +188,17 @@ internal import Glibc
         guard code == 0 else { throw Failure(call: call, code: code) }
     }
 
+    /// Size of the file, with pages that LMDB uses again; zero if LMDB does not tell it.
+    var fileSize: ByteCount {
+        var info = unsafe MDB_envinfo()
+        var statistics = MDB_stat()
+        guard unsafe mdb_env_info(environment, &info) == 0, unsafe mdb_env_stat(environment, &statistics) == 0 else {
+            return .zero
+        }
+        let bytes = unsafe (info.me_last_pgno + 1) * Int(statistics.ms_psize)
+        return .bytes(bytes)
+    }
+
     // MARK: - Rows
 
     /// Writes the changes, in order. All are on disk when the call returns, or none of them is. No transaction of this environment may

@@ -136,6 +136,7 @@ package final class Replay {
         loop.run()
         figures.stop()
         engine.stop(within: course.timeLeft(at: now))
+        if let store { figures.note(store.counts) }
         let summary = figures.finish(
             counts: engine.counts, freshness: engine.freshness,
             everybodyHasAll: course.everybodyHasAll && course.isFeedOver && !plan.isLive, at: now)

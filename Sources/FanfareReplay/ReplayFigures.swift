@@ -1,3 +1,4 @@
+import Fanfare
 import FanfareDecisions
 import FanfareFanOut
 import FanfareLoop
@@ -43,6 +44,7 @@ struct ReplayFigures {
         goals.ingested(at: now)
     }
 
+    mutating func note(_ store: StoreCounts) { summary.store = store }
     mutating func noteRecall(of entries: Int) { summary.recall.entries = entries }
 
     /// Notes a record of an earlier run, whose rejections decide about this run's exit status, too.

@@ -80,6 +80,9 @@ final class ReplayStore {
         }
     }
 
+    /// Counts of the log. A replay changes no card and makes no claims.
+    var counts: StoreCounts { StoreCounts(log: commits.meter, entriesWaiting: commits.waitingCount) }
+
     func close() {
         checkpoints?.queue.close()
         commits.close()

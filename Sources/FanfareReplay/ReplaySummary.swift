@@ -1,3 +1,4 @@
+package import Fanfare
 package import FanfareFanOut
 package import FanfareModel
 import FanfareQueues
@@ -32,6 +33,8 @@ package struct ReplaySummary: Sendable {
     package var fates = FateCounts()
     /// Freshness by topic kind, over all shards.
     package var freshness = FreshnessReport()
+    /// Counts of the store; `nil` without a store.
+    package var store: StoreCounts?
     package var goals: [Goal] = []
     /// Earlier goals of a live feed that are not in `goals`, which keeps the last 10,000.
     package var goalsLeftOut = 0

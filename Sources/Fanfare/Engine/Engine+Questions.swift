@@ -102,3 +102,14 @@ extension Engine {
         return answer
     }
 }
+
+extension Engine {
+    /// Returns what the store has, what waits for it, and how long its disk takes; `nil` without a store. Any thread, at any time, also after the
+    /// engine has stopped.
+    ///
+    /// The call waits neither for the core nor for the disk, unlike the questions above: a question that a program asks behind an event waits until
+    /// the event is durable, and gets no answer while the disk takes nothing.
+    ///
+    /// - Complexity: O(1).
+    public func storeCounts() -> StoreCounts? { core.meters?.counts(changesWaiting: core.inbox.changesWaiting) }
+}

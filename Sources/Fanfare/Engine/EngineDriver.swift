@@ -22,6 +22,8 @@ final class EngineDriver: EngineCoreDelegate {
     private var began = MonotonicTime.always
 
     var signal: WakeupSignal { wakeup!.signal }  // set in `init`, never cleared
+    /// Meters of the store; `nil` without a store.
+    var meters: StoreMeters? { store?.meters }
 
     init(
         _ loop: Loop, _ options: EngineOptions, _ apps: [AppID], _ makeTransports: [TransportFactory],
@@ -170,7 +172,9 @@ final class EngineDriver: EngineCoreDelegate {
 
     private func work() {
         if goOnLoading() { signal.signal() }
-        switch turn.run() {
+        let next = turn.run()
+        store?.noteWaiting()
+        switch next {
         case .again: signal.signal()
         case .after(let wait?): ticks?.start(after: wait)
         case .after(nil): ticks?.stop()

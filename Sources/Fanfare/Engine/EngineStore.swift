@@ -72,6 +72,12 @@ struct EngineStore {
         checkpoints.onEnd = { [checkpointer] in checkpointer.end($0) }
     }
 
+    /// Meters of the store's parts.
+    var meters: StoreMeters { StoreMeters(log: commits.meter, people: people.meter, claims: claims.meter) }
+
+    /// Notes for any thread how many entries wait; called after each turn.
+    func noteWaiting() { commits.meter.noteWaiting(intake.entriesWaiting) }
+
     /// Notes completions of topics in the store.
     func note(_ completions: [TopicCompletion], app: Int, of core: EngineCore) {
         let id = core.apps.id(of: app)

@@ -9,10 +9,18 @@ struct RunningCore: Sendable {
     let inbox: Inbox
     let clock: ClockSource
     let signal: WakeupSignal
+    /// Meters of the store; `nil` without a store.
+    let meters: StoreMeters?
     let coreThread: CoreThread
     let thread: Locked<LoopThread>
     let announcements: Announcements
     let ending: Ending
+
+    /// What a driver on the core's thread gives to other threads once it runs.
+    private struct Begun: Sendable {
+        let signal: WakeupSignal
+        let meters: StoreMeters?
+    }
 
     /// Runs the blocking initialiser on a thread of its own and waits for its result. A cancelled task still waits.
     static func begun(_ options: EngineOptions, _ observer: EngineObserver) async throws(EngineFault) -> RunningCore {
@@ -55,7 +63,7 @@ struct RunningCore: Sendable {
         let inbox = Inbox(
             capacity: Inbox.capacity(for: options.mailboxCapacity),
             topicIDSizeMax: options.rules.limits.topicIDSizeMax, hasStore: options.store != nil)
-        let started = Started<WakeupSignal>()
+        let started = Started<Begun>()
         let coreThread = CoreThread()
         let announcements = Announcements(observer)
         let ending = Ending()
@@ -74,10 +82,12 @@ struct RunningCore: Sendable {
                 started.fail(error)
             }
         }
-        do { signal = try started.wait() } catch {
+        let begun: Begun
+        do { begun = try started.wait() } catch {
             thread.join()
             throw error
         }
+        (signal, meters) = (begun.signal, begun.meters)
         self.apps = apps
         self.inbox = inbox
         clock = options.clock
@@ -91,10 +101,10 @@ struct RunningCore: Sendable {
     /// a task that waits for the ending then joins a thread that has nothing left to release. Not inlined, so that no optimiser moves the release.
     @inline(never)
     private static func serve(
-        _ started: Started<WakeupSignal>, with makeDriver: () throws -> EngineDriver
+        _ started: Started<Begun>, with makeDriver: () throws -> EngineDriver
     ) throws -> ShutdownReport {
         let driver = try makeDriver()
-        started.succeed(driver.signal)
+        started.succeed(Begun(signal: driver.signal, meters: driver.meters))
         return driver.run()
     }
 

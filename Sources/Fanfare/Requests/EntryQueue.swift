@@ -25,7 +25,9 @@ struct EntryQueue {
     var isCommitting: Bool { !committing.isEmpty }
     /// Is `true` if an entry waits for the next commit, or is durable and not taken.
     var holdsEntry: Bool { !held.isEmpty || !durable.isEmpty }
-    var count: Int { held.count + committing.count + durable.count }
+    /// Number of entries that are not durable.
+    var waitingCount: Int { held.count + committing.count }
+    var count: Int { waitingCount + durable.count }
 
     mutating func hold(_ entry: LogEntry, _ acknowledge: EntryAcknowledgement?) {
         heldEver += 1

@@ -19,6 +19,8 @@ package final class Inbox: Sendable {
     let watchers = RoomLine<CoreRequest>()
     /// Changes of cards that a store keeps, from the mailbox until they are carried out.
     private let changes = Atomic(0)
+    /// Number of these changes. Any thread.
+    var changesWaiting: Int { changes.load(ordering: .relaxed) }
     private let changesMax: Int
     /// Nanoseconds of `stopsBy`, which is separate from the mailbox, so that a full one cannot prevent a stop.
     private let stopNanoseconds = Atomic(MonotonicTime.never.nanoseconds)
@@ -105,7 +107,7 @@ package final class Inbox: Sendable {
 
     private var isFull: Bool { line.count > 0 || requests.isFull }
     /// Room for changes of cards.
-    private var roomForChanges: Int { changesMax - changes.load(ordering: .relaxed) }
+    private var roomForChanges: Int { changesMax - changesWaiting }
 
     /// Waits until there is room for a request; returns at once if there is. Any thread.
     ///

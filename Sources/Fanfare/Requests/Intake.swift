@@ -134,6 +134,8 @@ package final class Intake {
     var isCommitting: Bool { isCommittingEntries || rows.isWriting }
     /// Is `true` while something waits for cards that are being loaded.
     var awaitsCards: Bool { isLoading && !waiting.isEmpty }
+    /// Number of entries that are not durable.
+    var entriesWaiting: Int { entries.waitingCount }
     /// Is `true` if an entry waits for the next commit, or for rows.
     var holdsEntry: Bool { entries.holdsEntry }
     var isEmpty: Bool { !holdsEntry && waiting.isEmpty && aside.isEmpty && !isCommitting && !hasReady }

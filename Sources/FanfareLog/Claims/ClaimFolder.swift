@@ -21,13 +21,16 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     private let isReadOnly: Bool
     /// `nil` after a write that failed, until the next call.
     private var environment: LMDBEnvironment?
-    private var hasOpened = false
+    /// Bytes of the file; `nil` before it is opened for the first time.
+    private var disk: DiskSize?
     private var lock: StoreFolder?
     package private(set) var start: FeedTime?
     package private(set) var stampCeiling: Int64?
     private var alerts = Rows(.claims)
     private var starts = Rows(.starts)
     private var startTime = StartClaimTime()
+
+    package var diskSize: DiskSize { disk ?? DiskSize() }
 
     /// Rows of claims in a table, with keys that count up.
     private struct Rows {
@@ -138,9 +141,16 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
         if let environment { return environment }
         let opened = try LMDBEnvironment(
             folder: folder, tables: Table.allCases.map { "\($0)" }, newer: ["\(Table.starts)"], mapSize: mapSize,
-            isReadOnly: isReadOnly, isOpenedAgain: hasOpened)
-        (environment, hasOpened) = (opened, true)
+            isReadOnly: isReadOnly, isOpenedAgain: disk != nil)
+        environment = opened
+        noteSize(of: opened)
         return opened
+    }
+
+    private func noteSize(of environment: LMDBEnvironment, after changes: [LMDBEnvironment.Change] = []) {
+        var size = diskSize
+        size.note(changes, in: environment)
+        disk = size
     }
 
     /// Refuses claims whose head a newer release has written, which `suspend` would refuse. Changes nothing.
@@ -246,7 +256,11 @@ package final class ClaimFolder: ClaimStore, @unchecked Sendable {
     }
 
     private func write(_ changes: [LMDBEnvironment.Change]) throws(LogError) {
-        do throws(LMDBEnvironment.Failure) { try opened().write(changes) } catch {
+        do throws(LMDBEnvironment.Failure) {
+            let environment = try opened()
+            try environment.write(changes)
+            noteSize(of: environment, after: changes)
+        } catch {
             // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
             environment = nil
             // A copy of claims may lack starts that have left.

@@ -23,10 +23,15 @@ package final class ClaimQueue {
     private final class Shared: Sendable {
         let state = Locked(State())
         let thread = StoreThread()
+        let meter = CommitMeter()
     }
 
     private let shared = Shared()
     private let wakeup: Wakeup
+    /// Number of requests for claims that have no answer.
+    private var waitingCount = 0
+    /// Figures of the claims, for any thread.
+    package var meter: CommitMeter { shared.meter }
     /// Called on the loop when the claims of a shard up to that ticket are durable.
     package var onDurable: (_ ticket: UInt64, _ shard: Int) -> Void = { _, _ in }
     /// Called on the loop when the claims of `name` are durable.
@@ -44,6 +49,7 @@ package final class ClaimQueue {
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
+        shared.meter.note(store.diskSize)
         do throws(LoopError) {
             try shared.thread.start(name: "claims") { [shared] in
                 ClaimQueue.run(store, shared, stamps) { signal.signal() }
@@ -57,6 +63,7 @@ package final class ClaimQueue {
 
     /// Makes claims durable; `onDurable` follows. Tickets of a shard count up.
     package func append(_ claims: StoredClaims, _ ticket: UInt64, shard: Int) {
+        noteWaiting(1)
         shared.state.withLock { $0.requests.append(Request(claims: claims, ticket: ticket, shard: shard)) }
         shared.thread.wake()
     }
@@ -65,6 +72,7 @@ package final class ClaimQueue {
     ///
     /// - Parameter claims: one at least.
     package func name(_ claims: [StoredClaims]) {
+        noteWaiting(claims.count)
         shared.state.withLock { state in
             state.requests += claims.map { Request(claims: $0, ticket: 0, shard: nil) }
         }
@@ -100,11 +108,17 @@ package final class ClaimQueue {
         onReport = { _ in }
     }
 
+    private func noteWaiting(_ more: Int) {
+        waitingCount += more
+        shared.meter.noteWaiting(waitingCount)
+    }
+
     private func drainResults() {
         let (durable, lines) = shared.state.withLock { state in
             defer { (state.durable, state.lines) = ([], []) }
             return (state.durable, state.lines)
         }
+        noteWaiting(-durable.count)
         for line in lines { onReport(line) }
         // An answer covers all requests of its shard before it.
         for (shard, ticket) in Dictionary(durable, uniquingKeysWith: max) {
@@ -152,11 +166,13 @@ package final class ClaimQueue {
     ) -> Bool {
         var work = work
         var hasFailed = false
+        shared.meter.begin()
         while true {
             do throws(LogError) {
                 try store.append(work.requests.map(\.claims), work.completions, stampCeiling: work.stampCeiling)
                 break
             } catch {
+                shared.meter.fail(error)
                 // The log reports the disk, too; a waiting alert is worth a line of its own.
                 if !hasFailed, !work.requests.isEmpty {
                     shared.state.withLock {
@@ -175,6 +191,8 @@ package final class ClaimQueue {
                 state.requests = []
             }
         }
+        shared.meter.end()
+        shared.meter.note(store.diskSize)
         guard !work.requests.isEmpty else { return true }
         shared.state.withLock { $0.durable += work.requests.map { ($0.shard, $0.ticket) } }
         wake()

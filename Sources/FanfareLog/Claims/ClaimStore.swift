@@ -84,8 +84,15 @@ package protocol ClaimStore: AnyObject, Sendable {
     /// - Returns: the point of the log up to which they are known; `nil` if they are void.
     func readCompletions(_ body: (CompletionKey, StoredCompletion) -> Void) throws(LogError) -> CompletionHead?
 
+    /// Bytes of the claims' file.
+    var diskSize: DiskSize { get }
+
     /// Releases the folder and other resources.
     func close()
+}
+
+extension ClaimStore {
+    package var diskSize: DiskSize { DiskSize() }
 }
 
 extension ClaimStore {

@@ -12,6 +12,10 @@ package final class CommitQueue {
     private var pending: [LogEntry] = []
     /// Is `true` while entries are being made durable.
     package private(set) var isCommitting = false
+    /// Number of entries that are being made durable.
+    package var waitingCount: Int { pending.count }
+    /// Figures of the log, for any thread.
+    package var meter: CommitMeter { writer.meter }
     /// Called on the loop with entries that have become durable, in order, and the position of the first one.
     package var onDurable: ([LogEntry], LogPosition) -> Void = { _, _ in }
     /// Called on the loop with lines for operators.

@@ -16,6 +16,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
     package private(set) var end: LogPosition
     package private(set) var start: LogPosition
     package let checkpoints: any CheckpointStore
+    package private(set) var diskSize = DiskSize()
     /// Position up to which entries are to be removed.
     private var trimmed: LogPosition = 0
     /// Number of entries that are removed with an append at least: under a millisecond.
@@ -55,6 +56,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             environment = opened
             end = try opened.lastKey()
             start = try opened.firstKey()
+            diskSize.note(in: opened)
         } catch {
             throw LogError(
                 "\(folder): cannot be opened as a store: \(error.reason) (\(error.call))", error.causeOfReading)
@@ -118,6 +120,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
                 changes += rows.enumerated().map { .init(key: end + 1 + UInt64($0), row: $1, isLast: true) }
                 try environment.write(changes)
                 start += removed
+                diskSize.note(changes, in: environment)
             }
         } catch {
             // LMDB refuses all further writes of an environment after some failures, so the next try opens it anew.
@@ -164,6 +167,7 @@ package final class LMDBLog: Log, @unchecked Sendable {
             folder: folder, mapSize: mapSize, isReadOnly: isReadOnly, isOpenedAgain: true)
         start = try opened.firstKey()
         environment = opened
+        diskSize.note(in: opened)
         return opened
     }
 

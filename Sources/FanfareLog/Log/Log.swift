@@ -25,6 +25,9 @@ package protocol Log: AnyObject, Sendable {
     /// Notes that a restart is about to decide this entry; `nil` once it has decided it.
     func noteDeciding(_ position: LogPosition?)
 
+    /// Bytes of the log's file. Of the thread that appends.
+    var diskSize: DiskSize { get }
+
     /// Lines for operators from the opening of the log.
     var notices: [String] { get }
 
@@ -37,6 +40,7 @@ package protocol Log: AnyObject, Sendable {
 
 extension Log {
     package func close() {}
+    package var diskSize: DiskSize { DiskSize() }
     package func noteDeciding(_ position: LogPosition?) {}
     package var notices: [String] { [] }
     package func noticesOfSkipped(through position: LogPosition) -> [String] { [] }

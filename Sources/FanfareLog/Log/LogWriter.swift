@@ -22,14 +22,22 @@ package final class LogWriter: Sendable {
     private final class Shared: Sendable {
         let state = Locked(State())
         let thread = StoreThread()
+        let meter = CommitMeter()
+
+        func note(_ log: any Log) {
+            meter.note(log.diskSize, rows: Int(log.end + 1 - log.start), newest: log.end)
+        }
     }
 
     private let shared = Shared()
+    /// Figures of the log, for any thread.
+    package var meter: CommitMeter { shared.meter }
 
     /// - Parameters:
     ///   - log: used by the writer's thread alone from here on.
     ///   - report: called on the writer's thread with a line for operators when writing fails, and when it works again.
     package init(_ log: any Log, report: @escaping @Sendable (String) -> Void) throws(LoopError) {
+        shared.note(log)
         try shared.thread.start(name: "log") { [shared] in LogWriter.run(log, shared, report) }
     }
 
@@ -120,16 +128,23 @@ package final class LogWriter: Sendable {
     private static func append(
         _ entries: ArraySlice<LogEntry>, to log: any Log, _ shared: Shared, _ report: @Sendable (String) -> Void
     ) -> AppendResult {
+        guard !entries.isEmpty else { return .durable }
+        shared.meter.begin()
         let first = log.end
         var hasFailed = false
         while true {
             let done = Int(log.end - first)
             do throws(LogError) {
                 try log.append(Array(entries.dropFirst(done)))
+                end(log, shared)
                 if hasFailed { report("the store takes entries again") }
                 return .durable
             } catch {
-                if error.isFinal { return .refused(error, count: Int(log.end - first)) }
+                if error.isFinal {
+                    end(log, shared)
+                    return .refused(error, count: Int(log.end - first))
+                }
+                shared.meter.fail(error)
                 if !hasFailed {
                     report("\(error); new events wait until it takes them, and pushes of earlier ones go on")
                 }
@@ -137,5 +152,9 @@ package final class LogWriter: Sendable {
             }
             guard shared.thread.waitToRetry() else { return .closed }
         }
+    }
+    private static func end(_ log: any Log, _ shared: Shared) {
+        shared.meter.end()
+        shared.note(log)
     }
 }

@@ -29,6 +29,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
     /// Rows of the buffer whose cards are unknown.
     private var unknownChanges = 0
     private let mergeMin: Int
+    package private(set) var diskSize = DiskSize()
     /// Is `true` from a failed write to the next successful one.
     private var hasFailed = false
 
@@ -91,6 +92,7 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
             folder: folder, tables: LMDBPeopleStore.tables, newer: [LMDBPeopleStore.changes], mapSize: mapSize,
             isReadOnly: isReadOnly, isOpenedAgain: hasOpened)
         (environment, hasOpened) = (opened, true)
+        diskSize.note(in: opened)
         return opened
     }
 
@@ -212,7 +214,14 @@ package final class LMDBPeopleStore: PeopleStore, @unchecked Sendable {
 
     private func write(_ changes: [LMDBEnvironment.Change], _ head: Head) throws(LogError) {
         let head = LMDBEnvironment.Change(key: 0, row: LMDBPeopleStore.bytes(head, hasChanges: !buffer.isEmpty))
-        do throws(LMDBEnvironment.Failure) { try opened().write(changes + [head]) } catch { throw unwritable(error) }
+        let rows = changes + [head]
+        do throws(LMDBEnvironment.Failure) {
+            let environment = try opened()
+            try environment.write(rows)
+            diskSize.note(rows, in: environment)
+        } catch {
+            throw unwritable(error)
+        }
     }
 
     /// Takes the cards from the buffer that are merged beside a number of changes.

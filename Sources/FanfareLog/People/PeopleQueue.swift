@@ -18,11 +18,16 @@ package final class PeopleQueue {
     private final class Shared: Sendable {
         let state = Locked(State())
         let thread = StoreThread()
+        let meter = CommitMeter()
+
+        func note(_ register: PeopleRegister) { meter.note(register.diskSize, rows: register.cardCount) }
     }
 
     private let shared = Shared()
     private let wakeup: Wakeup
     private var isWriting = false
+    /// Figures of the people, for any thread.
+    package var meter: CommitMeter { shared.meter }
     /// Called on the loop when changes have become durable: for each of them, if the store keeps it.
     package var onDurable: ([Bool]) -> Void = { _ in }
     /// Called on the loop with lines for operators.
@@ -39,12 +44,14 @@ package final class PeopleQueue {
         var wake: () -> Void = {}
         wakeup = try Wakeup(loop: loop) { wake() }
         let signal = wakeup.signal
+        shared.meter.note(register.diskSize)
         // The closure's captures must not live as long as the thread.
         let work = Locked(Optional(load))
         do throws(LoopError) {
             try shared.thread.start(name: "people") { [shared] in
                 defer { register.close() }
                 work.withLock { $0.take() }.map { PeopleQueue.load(by: $0, shared) { signal.signal() } }
+                shared.note(register)
                 PeopleQueue.run(register, shared) { signal.signal() }
             }
         } catch {
@@ -121,12 +128,16 @@ package final class PeopleQueue {
             wake()
         }
         var hasFailed = false
+        shared.meter.begin()
         while true {
             do throws(LogError) {
                 try register.apply(entries)
+                shared.meter.end()
+                shared.note(register)
                 if hasFailed { report("the store takes changes of cards again") }
                 return true
             } catch {
+                shared.meter.fail(error)
                 if !hasFailed { report("\(error); new changes of cards wait until it takes them, and events go on") }
                 hasFailed = true
             }

@@ -31,6 +31,11 @@ package final class PeopleRegister: @unchecked Sendable {
     /// Releases the store's folder.
     package func close() { store = nil }
 
+    /// Number of cards, as far as `load` has come.
+    var cardCount: Int { index.count }
+    /// Bytes of the people's file.
+    var diskSize: DiskSize { store?.diskSize ?? DiskSize() }
+
     /// Serial of the next card; stored cards have lower ones.
     package var nextSerial: UInt64 { store?.nextSerial ?? 0 }
 

@@ -24,6 +24,9 @@ package protocol PeopleStore: AnyObject, Sendable {
     /// Returns the card with this key; `nil` if there is none, or its row cannot be read.
     func card(_ key: CardKey) throws(LogError) -> Card?
 
+    /// Bytes of the people's file.
+    var diskSize: DiskSize { get }
+
     /// Number of cards in a slice.
     func count(slice: Int) throws(LogError) -> Int
 
@@ -36,6 +39,8 @@ package protocol PeopleStore: AnyObject, Sendable {
 }
 
 extension PeopleStore {
+    package var diskSize: DiskSize { DiskSize() }
+
     /// Makes changes without an entry of the people log.
     package func apply(_ changes: [PeopleChange]) throws(LogError) { try apply(changes, upTo: position) }
 

@@ -1,3 +1,4 @@
+import Fanfare
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
@@ -82,6 +83,29 @@ import Testing
         #expect(!summary.isClean)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
         #expect(object["fates"] as? [String: Int] == ["expired": 0, "notEnded": 3, "refused": 0])
+    }
+
+    @Test func aSummaryWithAStoreHasTheStoresCounts() throws {
+        var summary = summary
+        #expect(!summary.json.contains(#""store""#))
+        var store = StoreCounts()
+        store.oldestEntry = Receipt.EntryPosition(7)
+        store.newestEntry = Receipt.EntryPosition(12)
+        store.entriesWaiting = 3
+        store.log.running = .milliseconds(1500)
+        store.log.trouble = "the disk is full"
+        store.log.written = .bytes(100)
+        store.log.fileSize = .kibibytes(8)
+        store.log.mapSize = .mebibytes(1)
+        summary.store = store
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(summary.json.utf8)) as? [String: Any])
+        let member = try #require(object["store"] as? [String: Any])
+        #expect(member["oldestEntry"] as? Int == 7 && member["newestEntry"] as? Int == 12)
+        #expect(member["entriesWaiting"] as? Int == 3 && member["runningSeconds"] as? Double == 1.5)
+        #expect(member["trouble"] as? String == "the disk is full" && member["bytesWritten"] as? Int == 100)
+        #expect(member["fileBytes"] as? Int == 8192 && member["mapBytes"] as? Int == 1 << 20)
+        let commits = try #require(member["commits"] as? [String: Any])
+        #expect(commits["count"] as? Int == 0 && commits["p99"] is NSNull)
     }
 
     @Test func goalsThatNeverReachedEverybodyAreSaid() {

@@ -1,6 +1,7 @@
 import Dispatch
 import FanfareLoop
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareLog
@@ -82,6 +83,10 @@ import Testing
         #expect(log.memory.end == 2)
         let said = lines.withLock { $0 }
         #expect(said.count == 2 && said[0].hasPrefix("the disk is full") && said[1] == "the store takes entries again")
+        // Two retries are two seconds of the first commit.
+        let figures = writer.meter.figures
+        #expect(figures.trouble == nil && figures.newest == 2 && figures.rows == 2)
+        #expect(figures.times.count >= 1 && figures.times.max >= .seconds(1))
     }
 
     /// The first call holds the writer while the others come, so these are one batch.

@@ -111,6 +111,15 @@ import Testing
         #expect(with.states == without.states)
     }
 
+    @Test func theSummaryHasTheCountsOfTheLog() throws {
+        let file = try FeedFile(Self.feed())
+        #expect(try replay(file.path, nil).summary.store == nil)
+        let log = MemoryLog()
+        let store = try #require(try replay(file.path, log).summary.store)
+        #expect(store.newestEntry?.number == log.end && store.oldestEntry?.number == 1)
+        #expect(store.entriesWaiting == 0 && store.log.trouble == nil && store.people == nil && store.claims == nil)
+    }
+
     /// A crash leaves some first entries of the log. Wherever it falls, both runs together decide what an undisturbed one does.
     @Test(arguments: [ReplayTimetable.Speed.max, .times(1_000_000)])
     func aRunAfterACrashGoesOnByteForByte(speed: ReplayTimetable.Speed) throws {

@@ -21,11 +21,11 @@ import Testing
         queue.hold(entries[2], nil)
         let early = queue.beginCommit(at: .always)
         let undurable = queue.popDurable()?.position
-        #expect(early.isEmpty && undurable == nil)
+        #expect(early.isEmpty && undurable == nil && queue.waitingCount == 3)
         queue.endCommit(from: 7)
         let taken = [queue.popDurable()?.position, queue.popDurable()?.position, queue.popDurable()?.position]
         #expect(taken == [7, 8, nil])
-        #expect(queue.heldEver == 3 && queue.durableEver == 2 && queue.takenEver == 2)
+        #expect(queue.heldEver == 3 && queue.durableEver == 2 && queue.takenEver == 2 && queue.waitingCount == 1)
         #expect(queue.newestHeld == entries[2].now && queue.newestTaken == entries[1].now)
         let second = queue.beginCommit(at: .always)
         #expect(second == [entries[2]])
