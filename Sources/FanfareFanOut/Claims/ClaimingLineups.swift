@@ -7,6 +7,8 @@ struct ClaimingLineups {
     private var named: [UInt64: [UInt32]] = [:]
     /// Lineups that no claim names yet, because there were too many names.
     private var unnamed = Queue<UInt32>()
+    /// Is `true` if the lineups, and not the audiences, get the odd name at the next turn for which both wait.
+    var getOddName = false
     /// The timer at which the lineups are examined next. They share one, because they wait for one store.
     var timer: ShardTimers.Entry?
 
