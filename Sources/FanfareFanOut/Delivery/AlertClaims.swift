@@ -59,6 +59,23 @@ final class AlertClaims {
         return false
     }
 
+    /// Lets a lineup of one member whose wake-up ends its wait for other alerts wait for room, without a visit: the turn for room claims its alerts.
+    ///
+    /// - Returns: `false` if the lineup does not gather alerts, or waits already, or if alerts leave without their claims.
+    func awaitRoom(_ row: Int, at moment: Moment) -> Bool {
+        let state = membership.lineups[lone: row]
+        guard membership.claims.isKept, state.flags.contains(.isGathering), state.lane == 0,
+            state.flags.isDisjoint(with: [.inFlight, .isDue, .awaitsClaim]),
+            !membership.claims.isOverdue(at: moment.monotonic)
+        else { return false }
+        membership.lineups[lone: row].flags.insert(.awaitsClaim)
+        membership.claims.lineups.append(row, ticket: nil)
+        queueRoomTurn(mayHaveRoom: room > 0)
+        // No pull may come that sets the timer while the store owes an answer.
+        setTimer(at: moment)
+        return true
+    }
+
     /// Number of activities that may be named now: none while many names wait for the store's answer, or while many activities with an answer have
     /// not been sent their alerts.
     private var room: Int { membership.claims.room(beside: membership.dueLineups[0].firstCount, isReady: isReady) }
@@ -227,7 +244,7 @@ final class AlertClaims {
     func confirm(_ ticket: UInt64, at moment: Moment) {
         unpark(membership.claims.confirm(ticket), areReady: true, at: moment)
         releaseClaimedLineups(at: moment)
-        queueRoomTurn(isAnswered: true)
+        queueRoomTurn(mayHaveRoom: true)
         if membership.claims.claimUnclaimed(at: moment.monotonic) {
             reporter.report("the store takes claims again")
         }
@@ -314,8 +331,10 @@ final class AlertClaims {
     }
 
     /// Queues the turn for room, unless an answer of the store will queue the turn.
-    private func queueRoomTurn(isAnswered: Bool = false) {
-        guard membership.claims.hasUnnamed, isAnswered || membership.claims.owesNothing else { return }
+    ///
+    /// - Parameter mayHaveRoom: whether the turn may find room before another answer.
+    private func queueRoomTurn(mayHaveRoom: Bool = false) {
+        guard membership.claims.hasUnnamed, mayHaveRoom || membership.claims.owesNothing else { return }
         roomTurn.isDue = true
         membership.lanes.enqueue(roomTurn)
     }
