@@ -283,6 +283,9 @@ struct ShardAudit {
         guard !waits || !membership.claims.owesNothing || !membership.lanes.isEmpty else {
             return "lineups wait for claims, and the store is not asked"
         }
+        guard !waits || membership.claims.lineups.timer != nil else {
+            return "lineups wait for claims, and nothing ends their wait for a store that does not answer"
+        }
         guard membership.lineups.stranded == 0 else { return "lineups have news and stand in no lane" }
         guard membership.lineups.count == membership.audiences.rows.count(where: { $0.lineup != nil }),
             membership.lineups.all.reduce(0, { $0 + membership.lineups.links(of: $1).count })

@@ -206,13 +206,18 @@ struct ClaimBook {
         _ room: Int, endWait: (AudienceTenant) -> Bool, awaitsClaim: (Int) -> Bool
     ) -> (audiences: [AudienceTenant], rows: [Int]) {
         guard room > 0 else { return ([], []) }
-        // Each kind gets half of the room.
-        let share = unnamed.isEmpty || !lineups.hasUnnamed ? room : max(1, room / 2)
+        var shares = (audiences: room, lineups: room)
+        if !unnamed.isEmpty, lineups.hasUnnamed {
+            // Each kind gets half of the room. The odd name goes to each in turn, or one kind would starve while names become free one by one.
+            shares.lineups = lineups.getOddName ? room - room / 2 : room / 2
+            shares.audiences = room - shares.lineups
+            lineups.getOddName.toggle()
+        }
         var audiences: [AudienceTenant] = []
-        while audiences.count < share, let first = unnamed.popFirst() {
+        while audiences.count < shares.audiences, let first = unnamed.popFirst() {
             if endWait(first) { audiences.append(first) }
         }
-        return (audiences, lineups.takeUnnamed(share, awaitsClaim: awaitsClaim))
+        return (audiences, lineups.takeUnnamed(shares.lineups, awaitsClaim: awaitsClaim))
     }
 
     /// Notes that an audience stands in its lane because claims of its next members are durable.

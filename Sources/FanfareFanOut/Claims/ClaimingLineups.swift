@@ -5,15 +5,17 @@ import FanfareQueues
 struct ClaimingLineups {
     /// Lineups that a claim names, by its ticket.
     private var named: [UInt64: [UInt32]] = [:]
-    /// Lineups that no claim names yet, because there were too many names.
+    /// Lineups that no claim names yet: there were too many names, or no turn for room has come since the lineups began to wait.
     private var unnamed = Queue<UInt32>()
+    /// Is `true` if the lineups, and not the audiences, get the odd name at the next turn for which both wait.
+    var getOddName = false
     /// The timer at which the lineups are examined next. They share one, because they wait for one store.
     var timer: ShardTimers.Entry?
 
     var isEmpty: Bool { named.isEmpty && unnamed.isEmpty }
     var hasUnnamed: Bool { !unnamed.isEmpty }
 
-    /// - Parameter ticket: of the claim; `nil` if there was no room to name the member.
+    /// - Parameter ticket: of the claim; `nil` if no claim names the member yet.
     mutating func append(_ row: Int, ticket: UInt64?) {
         if let ticket { named[ticket, default: []].append(UInt32(row)) } else { unnamed.append(UInt32(row)) }
     }

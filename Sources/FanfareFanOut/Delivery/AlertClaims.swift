@@ -5,13 +5,21 @@ import FanfareQueues
 final class AlertClaims {
     private let reporter: FeedbackReporter
     private let membership: Membership
+    /// Nanoseconds for which a lineup's alert waits for others (`LineupRules.gather`).
+    private let gather: Int64
     let roomTurn = RoomTurn()
     /// Number of alerts that have left for activities without their claims.
     @safe @exclusivity(unchecked) private(set) var unclaimed = 0
+    // The arrays are kept, so that a look at a lineup's news allocates nothing.
+    /// Facts of the news that the lineup has not looked at.
+    @safe @exclusivity(unchecked) private var news: [(position: Int, fact: TopicLineups.Fact)] = []
+    /// The alerts of `news` that are new to the lineup.
+    @safe @exclusivity(unchecked) private var newAlerts: [IssuedAlert] = []
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
         self.membership = membership
+        gather = membership.lineupRules.gather.boundedNanoseconds
     }
 
     /// Returns the alerts that activities of this audience get only with a claim; `nil` if none is needed.
@@ -49,6 +57,23 @@ final class AlertClaims {
             queueRoomTurn()
         }
         return false
+    }
+
+    /// Lets a lineup of one member whose wake-up ends its wait for other alerts wait for room, without a visit: the turn for room claims its alerts.
+    ///
+    /// - Returns: `false` if the lineup does not gather alerts, or waits already, or if alerts leave without their claims.
+    func awaitRoom(_ row: Int, at moment: Moment) -> Bool {
+        let state = membership.lineups[lone: row]
+        guard membership.claims.isKept, state.flags.contains(.isGathering), state.lane == 0,
+            state.flags.isDisjoint(with: [.inFlight, .isDue, .awaitsClaim]),
+            !membership.claims.isOverdue(at: moment.monotonic)
+        else { return false }
+        membership.lineups[lone: row].flags.insert(.awaitsClaim)
+        membership.claims.lineups.append(row, ticket: nil)
+        queueRoomTurn(mayHaveRoom: room > 0)
+        // No pull may come that sets the timer while the store owes an answer.
+        setTimer(at: moment)
+        return true
     }
 
     /// Number of activities that may be named now: none while many names wait for the store's answer, or while many activities with an answer have
@@ -219,7 +244,7 @@ final class AlertClaims {
     func confirm(_ ticket: UInt64, at moment: Moment) {
         unpark(membership.claims.confirm(ticket), areReady: true, at: moment)
         releaseClaimedLineups(at: moment)
-        queueRoomTurn(isAnswered: true)
+        queueRoomTurn(mayHaveRoom: true)
         if membership.claims.claimUnclaimed(at: moment.monotonic) {
             reporter.report("the store takes claims again")
         }
@@ -249,11 +274,50 @@ final class AlertClaims {
     }
 
     /// Lets some audiences and one-member lineups that wait for room go on. Neither kind takes all the room.
-    private func releaseUnnamed(_ room: Int, at moment: Moment) {
+    ///
+    /// - Returns: the number of the lineups.
+    private func releaseUnnamed(_ room: Int, at moment: Moment) -> Int {
         let (tenants, rows) = membership.claims.takeUnnamed(
             room, endWait: endWaitForRoom, awaitsClaim: awaitsClaim)
         unpark(tenants, areReady: false, at: moment)
-        for row in rows { queue(row) }
+        let isOverdue = membership.claims.isOverdue(at: moment.monotonic)
+        for row in rows {
+            if isOverdue { queue(row) } else { name(row, at: moment) }
+        }
+        return rows.count
+    }
+
+    /// Lets a lineup of one member that has waited for room wait for the claim of its alerts, without a visit. A visit is queued if no claim is
+    /// needed by now, or if the alerts still gather others.
+    private func name(_ row: Int, at moment: Moment) {
+        let hasGathered = lookForAlerts(row, at: moment)
+        let slot = membership.lineups[lone: row].member
+        let first = AlertClaims.firstTicket(of: newAlerts)
+        guard hasGathered, let fresh = FreshAlerts(newAlerts, at: moment),
+            !membership.claims.isClaimed(slot, since: first)
+        else { return queue(row) }
+        // A visit for another reason may have named the row meanwhile.
+        if !membership.claims.isNamed(slot, since: first) { membership.claims.claim(fresh, for: slot) }
+        membership.claims.await(slot, inRow: row, since: first)
+    }
+
+    /// Collects the alerts that are new to a lineup of one member in `newAlerts`, as a visit does.
+    ///
+    /// - Returns: `false` if the alerts still gather others.
+    private func lookForAlerts(_ row: Int, at moment: Moment) -> Bool {
+        if !newAlerts.isEmpty { newAlerts.removeAll(keepingCapacity: true) }
+        membership.lineups.collect(row, into: &news)
+        var began: MonotonicTime?
+        for index in news.indices {
+            let (position, fact) = news[index]
+            guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
+                !membership.isRepeat(issue, row)
+            else { continue }
+            newAlerts.append(issue)
+            if began == nil { began = fact.at }
+        }
+        guard let began, membership.lineups[lone: row].flags.contains(.isGathering) else { return true }
+        return began.advanced(byNanoseconds: gather) <= moment.monotonic
     }
 
     /// Ends an audience's wait for room.
@@ -267,19 +331,21 @@ final class AlertClaims {
     }
 
     /// Queues the turn for room, unless an answer of the store will queue the turn.
-    private func queueRoomTurn(isAnswered: Bool = false) {
-        guard membership.claims.hasUnnamed, isAnswered || membership.claims.owesNothing else { return }
+    ///
+    /// - Parameter mayHaveRoom: whether the turn may find room before another answer.
+    private func queueRoomTurn(mayHaveRoom: Bool = false) {
+        guard membership.claims.hasUnnamed, mayHaveRoom || membership.claims.owesNothing else { return }
         roomTurn.isDue = true
         membership.lanes.enqueue(roomTurn)
     }
 
     /// Lets waiting audiences and lineups go on as far as there is room.
     ///
-    /// - Returns: the visits of a whole turn, because the released ones come before the others.
+    /// - Returns: at least the visits of a whole turn, because the released ones come before the others. A look at a lineup's news counts as a visit.
     func serveRoomTurn(at moment: Moment) -> Int {
-        releaseUnnamed(room, at: moment)
+        let looks = releaseUnnamed(room, at: moment)
         roomTurn.isDue = membership.claims.hasUnnamed && membership.claims.owesNothing
-        return roomTurn.lane.deficit
+        return max(looks, roomTurn.lane.deficit)
     }
 
     private func awaitsClaim(_ row: Int) -> Bool {
@@ -318,7 +384,7 @@ final class AlertClaims {
         membership.claims.lineups.timer = nil
         if membership.claims.isOverdue(at: moment.monotonic) {
             releaseClaimedLineups(at: moment)
-            releaseUnnamed(membership.claims.limits.namedMax, at: moment)
+            _ = releaseUnnamed(membership.claims.limits.namedMax, at: moment)
         }
         setTimer(at: moment)
     }

@@ -64,9 +64,10 @@ import FanfareQueues
 
     // MARK: Due lineups
 
-    /// Handles a lineup's timer: queues its visit.
-    func wake(_ row: Int) {
+    /// Handles a lineup's timer: queues its visit, unless its alerts wait for a claim first.
+    func wake(_ row: Int, at moment: Moment) {
         lineups[lone: row].wakeUp = nil
+        if claims.awaitRoom(row, at: moment) { return }
         membership.queue(row, lane: Int(lineups[lone: row].lane))
     }
 

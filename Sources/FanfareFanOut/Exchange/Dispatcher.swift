@@ -86,7 +86,7 @@ final class Dispatcher {
     /// Handles a lineup's timer.
     func wakeLineup(_ index: AudienceIndex, at moment: Moment) {
         if let row = membership.lineups.loneRow(ofAudience: index) {
-            visits.wake(row)
+            visits.wake(row, at: moment)
         } else {
             lineupPublisher.wakeLineup(index, at: moment)
         }

@@ -36,7 +36,7 @@ struct LoneLineup {
         static let isDeferred = Flags(rawValue: 8)
         /// The wake-up ends the wait of news for others.
         static let isGathering = Flags(rawValue: 16)
-        /// The alerts of its next push wait for a claim.
+        /// The alerts of its next push wait for a claim, or for room to be named in one.
         static let awaitsClaim = Flags(rawValue: 32)
         /// Flags after which the lineup looks at its news without a cursor.
         static let awaitingVisit: Flags = [.isDue, .wasPassed, .isDeferred, .isGathering, .awaitsClaim]

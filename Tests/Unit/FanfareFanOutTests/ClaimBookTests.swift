@@ -102,6 +102,22 @@ import Testing
         #expect(taken.audiences == [Self.tenant(2), Self.tenant(3)] && book.hasUnnamed)
     }
 
+    @Test(arguments: [1, 3]) func audiencesAndLineupsGetTheOddNameInTurn(room: Int) {
+        var book = Self.book(requested: 0)
+        for number in UInt64(1)...12 {
+            var wait = ClaimWait()
+            book.await(ActivitySlot(0), of: Self.tenant(number), &wait, since: 1)
+            book.await(ActivitySlot(1), inRow: Int(number), since: 1)
+        }
+        var lineupCounts: [Int] = []
+        for _ in 0..<4 {
+            let taken = book.takeUnnamed(room, endWait: { _ in true }, awaitsClaim: { _ in true })
+            #expect(taken.audiences.count + taken.rows.count == room)
+            lineupCounts.append(taken.rows.count)
+        }
+        #expect(lineupCounts == [room / 2, room - room / 2, room / 2, room - room / 2])
+    }
+
     @Test func audiencesThatAreReadyTakeRoomUntilTheyAreVisited() {
         var book = ClaimBook()
         book.keep(ClaimLimits(namedMax: 4))
