@@ -37,7 +37,7 @@ internal import Glibc
         let reach = max(ColumnMemory.reach, wanted * 8)
         copiedMax = max(former?.copiedMax ?? 0, used)
         if wanted > ColumnMemory.blockSizeMax, let start = unsafe ColumnMemory.reserve(reach + ColumnMemory.step) {
-            let address = unsafe Int(bitPattern: start)
+            let address = Int(bitPattern: start)
             let gap = (address + ColumnMemory.step - 1) / ColumnMemory.step * ColumnMemory.step - address
             offset = gap
             unsafe base = start + gap

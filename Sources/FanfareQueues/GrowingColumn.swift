@@ -48,7 +48,7 @@
     @inlinable package func elements(_ places: Range<Int>) -> UnsafeBufferPointer<Element> {
         precondition(places.lowerBound >= 0 && places.upperBound <= used, "a column has no such places")
         let elements = unsafe UnsafeMutableBufferPointer(start: base + places.lowerBound, count: places.count)
-        return unsafe UnsafeBufferPointer(elements)
+        return UnsafeBufferPointer(elements)
     }
 
     /// All elements, for a loop that changes many of them: while it lasts the column must not grow, nor be copied.

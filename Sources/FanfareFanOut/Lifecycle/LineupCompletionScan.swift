@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Finds the topics whose newest versions all lineups show, and the few members whose lineups do not. A restart sends nothing to lineups of which
 /// nothing is missing.
