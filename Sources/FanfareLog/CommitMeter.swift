@@ -15,6 +15,8 @@ package final class CommitMeter: Sendable {
     package var figures: CommitFigures { current.withLock(\.self) }
     package var waiting: Int { waitingCount.load(ordering: .relaxed) }
 
+    package init() {}
+
     /// Notes how many entries or claims are not durable.
     package func noteWaiting(_ count: Int) { waitingCount.store(count, ordering: .relaxed) }
 

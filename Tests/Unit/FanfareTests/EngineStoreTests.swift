@@ -8,6 +8,7 @@ import FanfareTestSupport
 import Foundation
 import Testing
 
+@testable import CrashSimulation
 @testable import Fanfare
 
 /// Engines that follow one another on one store.

@@ -1,6 +1,7 @@
 import FanfareDecisions
 import FanfareLog
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import Fanfare
