@@ -135,7 +135,7 @@ var targets: [Target] = [
         name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareDecisionsTests", swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareQueuesTests", dependencies: ["FanfareModel", "FanfareQueues"],
+        name: "FanfareQueuesTests", dependencies: ["FanfareModel", "FanfareQueues", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareQueuesTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareThreadsTests", dependencies: ["FanfareThreads"], path: "Tests/Unit/FanfareThreadsTests",
