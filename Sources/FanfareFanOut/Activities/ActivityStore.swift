@@ -10,7 +10,7 @@ struct ActivityStore {
     /// departure writes to the places of three slots and to no other property of them.
     var positions = GrowingColumn<UInt32>()
     /// Preferences by slot; empty while all activities have the default ones.
-    private(set) var preferences: [Preferences] = []
+    private(set) var preferences = GrowingColumn<Preferences>()
     var alertMemory = AlertMemory()
     var tokens = TokenStore()
     var stamps = StampUse()
@@ -61,8 +61,7 @@ struct ActivityStore {
     mutating func setPreferences(of slot: ActivitySlot, to new: Preferences) {
         if preferences.isEmpty {
             if new == Preferences() { return }
-            preferences.reserveCapacity(activities.capacity)
-            preferences.append(contentsOf: repeatElement(Preferences(), count: activities.count))
+            preferences.append(repeating: Preferences(), count: activities.count)
         }
         preferences[Int(slot.rawValue)] = new
     }
