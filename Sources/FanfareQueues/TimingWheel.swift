@@ -14,7 +14,7 @@ public import FanfareModel
 /// inserted while a list moves go behind those that have not moved yet.
 @usableFromInline package struct TimingWheel<Subject> {
     /// Handle of an entry until that expires or is cancelled; another entry may get the same handle later.
-    @usableFromInline package struct Entry {
+    @usableFromInline package struct Entry: BitwiseCopyable {
         @usableFromInline let node: UInt32
 
         @inlinable init(node: UInt32) { self.node = node }
