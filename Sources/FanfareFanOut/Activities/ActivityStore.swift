@@ -83,7 +83,7 @@ struct ActivityStore {
     /// Replaces the activity's id: the activity is found only by this one from now on. No other activity may have it. The token's text stays the
     /// former id's, and nothing is reported under either of them.
     mutating func rename(_ slot: ActivitySlot, to id: ActivityID) {
-        slots.remove(self[slot].id, in: activities)
+        slots.remove(slot, in: activities)
         self[slot].id = id
         slots.insert(slot, in: activities)
     }
@@ -104,7 +104,7 @@ struct ActivityStore {
     /// Frees the slot and changes its generation, so that later events of this activity are ignored.
     mutating func remove(_ slot: ActivitySlot) {
         tokens.remove(self[slot].token)
-        slots.remove(self[slot].id, in: activities)
+        slots.remove(slot, in: activities)
         self[slot].generation = (self[slot].generation | 255) &+ 1
         self[slot].flags = []
         if !preferences.isEmpty { preferences[Int(slot.rawValue)] = Preferences() }

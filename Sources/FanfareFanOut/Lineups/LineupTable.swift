@@ -87,7 +87,7 @@ final class LineupTable {
             topics[topic.place] = lineups
             lineups.order.joinVisited(LineupLink(rawValue: link), positions: &links.places)
         }
-        selections.insert(index, rows: rows.indices) { rows[$0].count > 0 ? hash(of: $0) : nil }
+        selections.insert(index) { hash(of: $0) }
         return index
     }
 
