@@ -360,7 +360,8 @@ if development {
             path: "Tests/System/Season",
             swiftSettings: language),
         .testTarget(
-            name: "SeasonTests", dependencies: stages("fanfare-season", "FanfareLog", "FanfareTestSupport"),
+            name: "SeasonTests",
+            dependencies: stages("fanfare-season", "FanfareLog", "FanfareTestSupport", "CountAllocations"),
             path: "Tests/System/SeasonTests", swiftSettings: swiftOfTests),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",
