@@ -136,7 +136,7 @@ var targets: [Target] = [
         name: "FanfareDecisionsTests", dependencies: ["FanfareModel", "FanfareDecisions"],
         path: "Tests/Unit/FanfareDecisionsTests", swiftSettings: swiftOfTests),
     .testTarget(
-        name: "FanfareQueuesTests", dependencies: ["FanfareModel", "FanfareQueues"],
+        name: "FanfareQueuesTests", dependencies: ["FanfareModel", "FanfareQueues", "FanfareTestSupport"],
         path: "Tests/Unit/FanfareQueuesTests", swiftSettings: swiftOfTests),
     .testTarget(
         name: "FanfareThreadsTests", dependencies: ["FanfareThreads"], path: "Tests/Unit/FanfareThreadsTests",
@@ -362,7 +362,8 @@ if development {
             path: "Tests/System/Season",
             swiftSettings: language),
         .testTarget(
-            name: "SeasonTests", dependencies: stages("fanfare-season", "FanfareLog", "FanfareTestSupport"),
+            name: "SeasonTests",
+            dependencies: stages("fanfare-season", "FanfareLog", "FanfareTestSupport", "CountAllocations"),
             path: "Tests/System/SeasonTests", swiftSettings: swiftOfTests),
         .executableTarget(
             name: "fanfare-model", dependencies: ["ReferenceModel"], path: "Tests/Differential/ReferenceModel/Runner",

@@ -13,7 +13,7 @@ public enum AlertMask: UInt8, Sendable, Hashable, CaseIterable {
 
 /// A person's choices for an activity (rule A5): wanted alerts, quiet hours, and the app's frequent updates. Preferences take four bytes per
 /// activity.
-public struct Preferences: Sendable, Hashable {
+public struct Preferences: Sendable, Hashable, BitwiseCopyable {
     /// A daily window in which only some alerts, or none, are given. Updates still come, silently.
     ///
     /// The window is fixed in UTC: the app reports the new offset at daylight-saving changes. A program gives and gets the window's limits in local

@@ -1,5 +1,5 @@
 /// The `apns-priority`. Ten spends the device's hourly budget, five does not (spec §4.1, documented).
-public enum Priority: UInt8, Sendable, Comparable {
+public enum Priority: UInt8, Sendable, Comparable, BitwiseCopyable {
     /// The device may delay the push to save power.
     case conserving = 5
     /// The device shows the push at once.

@@ -13,8 +13,8 @@ internal import Glibc
     /// Size of the addresses that a range has, unless a column asks for an eighth of that at once: room for more than a hundred million activities
     /// of 48 bytes. A larger column is copied to a larger range.
     private static let reach = 1 << 33
-    /// Size by which ranges grow, and to which they are aligned: that of a huge page of x86-64. The system gives huge pages only to parts of a range
-    /// that may be used from end to end, and a sweep reads them with fewer misses of the address cache.
+    /// Size by which ranges grow, and to which they are aligned: that of a huge page of x86-64. Where the system gives huge pages unasked, it gives
+    /// them only to parts of a range that may be used from end to end, and a sweep reads them with fewer misses of the address cache.
     private static let step = 1 << 21
 
     let base: UnsafeMutableRawPointer
@@ -75,8 +75,15 @@ internal import Glibc
         return true
     }
 
-    /// Returns addresses that nobody may use yet; `nil` if the system refuses.
+    /// Is `true` if the process has a limit of its addresses (`RLIMIT_AS`). Reserved addresses count against it, and the heap would get none.
+    private static let areAddressesLimited: Bool = {
+        var limit = rlimit()
+        return unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) != 0 || limit.rlim_cur != .max
+    }()
+
+    /// Returns addresses that nobody may use yet; `nil` if the system limits or refuses them.
     private static func reserve(_ bytes: Int) -> UnsafeMutableRawPointer? {
+        guard !areAddressesLimited else { return nil }
         guard let address = unsafe mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             unsafe address != MAP_FAILED
         else { return nil }

@@ -35,7 +35,10 @@
     @inlinable package subscript(index: Int) -> Element {
         @inline(__always) get {
             precondition(index >= 0 && index < used, "a column has no such place")
-            return unsafe base[index]
+            let element = unsafe base[index]
+            // A copy whose last use this is must not release its memory before the read. There is no closure that has the column.
+            withExtendedLifetime(memory) {}
+            return element
         }
         @inline(__always) _modify {
             precondition(index >= 0 && index < used, "a column has no such place")
@@ -44,7 +47,8 @@
         }
     }
 
-    /// The elements in a range of places, for a reader that copies them at once: a change of the column may release their memory.
+    /// The elements in a range of places, for a reader that copies them at once: a change of the column, and the end of its life, which may follow
+    /// its last use, release their memory. The reader extends the column's life (`withExtendedLifetime`).
     @inlinable package func elements(_ places: Range<Int>) -> UnsafeBufferPointer<Element> {
         precondition(places.lowerBound >= 0 && places.upperBound <= used, "a column has no such places")
         let elements = unsafe UnsafeMutableBufferPointer(start: base + places.lowerBound, count: places.count)

@@ -12,16 +12,18 @@ public import FanfareModel
 /// advances from one list's earliest tick to the next one's. However long a pause was, no empty tick is visited, and no thread is
 /// woken to move entries. One call moves a few thousand entries at most, because a list may have a million of them; entries that are
 /// inserted while a list moves go behind those that have not moved yet.
-@usableFromInline package struct TimingWheel<Subject> {
+///
+/// Subjects are values without references, so that the nodes of millions of entries grow where they are.
+@usableFromInline package struct TimingWheel<Subject: BitwiseCopyable> {
     /// Handle of an entry until that expires or is cancelled; another entry may get the same handle later.
-    @usableFromInline package struct Entry {
+    @usableFromInline package struct Entry: BitwiseCopyable {
         @usableFromInline let node: UInt32
 
         @inlinable init(node: UInt32) { self.node = node }
     }
 
     /// A link of a ring: the head of a list, or one of its entries.
-    @usableFromInline struct Node {
+    @usableFromInline struct Node: BitwiseCopyable {
         /// The tick at which the entry expires; for a head, the earliest tick of its entries, including ones cancelled since.
         @usableFromInline var tick: Int64
         @usableFromInline var next: UInt32
@@ -46,7 +48,7 @@ public import FanfareModel
     @inlinable static var tickMax: Int64 { Int64.max / tickNanoseconds }
 
     /// The heads of the lists, by level and digit, and then the entries: as many as there have been at one time.
-    @usableFromInline var nodes: [Node]
+    @usableFromInline var nodes: GrowingColumn<Node>
     /// Bits of the digits whose lists are not empty, by level.
     @usableFromInline var occupied = InlineArray<8, UInt64>(repeating: 0)
     /// The first free node, from which `next` links the others; 0, the index of a head, ends them.
@@ -62,7 +64,11 @@ public import FanfareModel
     @inlinable package init(movesMax: Int = 4096) {
         self.movesMax = movesMax
         // Not beside its declaration, where the compiler would specialise nothing for other modules.
-        nodes = (0..<UInt32(TimingWheel.lists)).map { Node(tick: 0, next: $0, previous: $0, subject: nil) }
+        nodes = GrowingColumn()
+        nodes.reserveCapacity(TimingWheel.lists)
+        for list in 0..<UInt32(TimingWheel.lists) {
+            nodes.append(Node(tick: 0, next: list, previous: list, subject: nil))
+        }
     }
 
     /// Entries for which memory is allocated.

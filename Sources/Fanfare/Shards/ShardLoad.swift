@@ -32,8 +32,8 @@ struct ShardLoad: Sendable {
     ) throws {
         defer { if !isLater { queue.close() } }
         if isPinned { try LoopThread.pinToProcessor(place.index) }
-        // Room for a sixteenth more than the shard's share, with ids like UUIDs: growing copies all tokens, and room that is
-        // not used takes no memory.
+        // Room for a sixteenth more than the shard's share, with ids like UUIDs: a table of slots that has its room splits no
+        // segments while cards come, and room of columns that is not used takes no memory.
         if share > 0 { reserve(share + share / 16 + 16, .bytes(36)) }
         if let activities {
             reserve(activities.room(at: place), .zero)

@@ -10,7 +10,7 @@ struct ActivityStore {
     /// departure writes to the places of three slots and to no other property of them.
     var positions = GrowingColumn<UInt32>()
     /// Preferences by slot; empty while all activities have the default ones.
-    private(set) var preferences: [Preferences] = []
+    private(set) var preferences = GrowingColumn<Preferences>()
     var alertMemory = AlertMemory()
     var tokens = TokenStore()
     var stamps = StampUse()
@@ -61,8 +61,7 @@ struct ActivityStore {
     mutating func setPreferences(of slot: ActivitySlot, to new: Preferences) {
         if preferences.isEmpty {
             if new == Preferences() { return }
-            preferences.reserveCapacity(activities.capacity)
-            preferences.append(contentsOf: repeatElement(Preferences(), count: activities.count))
+            preferences.append(repeating: Preferences(), count: activities.count)
         }
         preferences[Int(slot.rawValue)] = new
     }
@@ -84,7 +83,7 @@ struct ActivityStore {
     /// Replaces the activity's id: the activity is found only by this one from now on. No other activity may have it. The token's text stays the
     /// former id's, and nothing is reported under either of them.
     mutating func rename(_ slot: ActivitySlot, to id: ActivityID) {
-        slots.remove(self[slot].id, in: activities)
+        slots.remove(slot, in: activities)
         self[slot].id = id
         slots.insert(slot, in: activities)
     }
@@ -105,7 +104,7 @@ struct ActivityStore {
     /// Frees the slot and changes its generation, so that later events of this activity are ignored.
     mutating func remove(_ slot: ActivitySlot) {
         tokens.remove(self[slot].token)
-        slots.remove(self[slot].id, in: activities)
+        slots.remove(slot, in: activities)
         self[slot].generation = (self[slot].generation | 255) &+ 1
         self[slot].flags = []
         if !preferences.isEmpty { preferences[Int(slot.rawValue)] = Preferences() }

@@ -60,12 +60,12 @@ struct TokenStore {
 
     /// Returns a copy of the token.
     subscript(_ reference: TokenReference) -> ArraySlice<UInt8> {
-        unsafe ArraySlice(arena.elements(places(reference)))
+        withExtendedLifetime(arena) { unsafe ArraySlice(arena.elements(places(reference))) }
     }
 
     /// Returns whether the token has these bytes.
     func isEqual(_ reference: TokenReference, to token: [UInt8]) -> Bool {
-        unsafe arena.elements(places(reference)).elementsEqual(token)
+        withExtendedLifetime(arena) { unsafe arena.elements(places(reference)).elementsEqual(token) }
     }
 
     private func places(_ reference: TokenReference) -> Range<Int> {
@@ -77,7 +77,8 @@ struct TokenStore {
     func text(_ reference: TokenReference) -> String? {
         guard reference.hasText else { return nil }
         let place = Int(reference.start) * TokenStore.unit + reference.count
-        return unsafe String(decoding: arena.elements(place + 1..<place + 2 + Int(arena[place])), as: UTF8.self)
+        let places = place + 1..<place + 2 + Int(arena[place])
+        return withExtendedLifetime(arena) { unsafe String(decoding: arena.elements(places), as: UTF8.self) }
     }
 
     /// Bytes that were allocated for the token and its text.
@@ -91,6 +92,7 @@ struct TokenStore {
     /// which is more expensive than the copy.
     func copy(_ reference: TokenReference, to bytes: inout [UInt8]) {
         unsafe bytes.append(contentsOf: arena.elements(places(reference)))
+        withExtendedLifetime(arena) {}
     }
 
     /// Describes a place that two tokens share, or that belongs to none and is not free; `nil` if there is none.

@@ -5,7 +5,7 @@ import FanfareQueues
 typealias ShardTimers = TimingWheel<TimerSubject>
 
 /// Subject of an entry of the shard's timers: the work that is due when the entry expires.
-enum TimerSubject: Hashable {
+enum TimerSubject: Hashable, BitwiseCopyable {
     /// An activity in its backoff. The entry is void if the slot has another generation.
     case activity(ActivitySlot, generation: UInt32)
     /// An audience that gathers alerts, by index.

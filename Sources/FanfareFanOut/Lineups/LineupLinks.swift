@@ -5,12 +5,12 @@ import FanfareQueues
 ///
 /// The columns are no secret: `LineupTable` reads single numbers of them for each visit, and a method would read the columns one by one.
 struct LineupLinks {
-    var rows: [UInt32] = []
-    var topics: [TopicIndex] = []
+    var rows = GrowingColumn<UInt32>()
+    var topics = GrowingColumn<TopicIndex>()
     /// Place of the link in its topic's order.
     var places = GrowingColumn<UInt32>()
     /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
-    var isInSpotlight: [Bool] = []
+    var isInSpotlight = GrowingColumn<Bool>()
     /// First links of removed lineups, by number of topics.
     private var free: [[UInt32]] = Array(repeating: [], count: AudienceKey.topicsMax + 1)
 
@@ -30,10 +30,10 @@ struct LineupLinks {
 
     private mutating func add(_ count: Int) -> UInt32 {
         let start = rows.count
-        rows.append(contentsOf: repeatElement(0, count: count))
-        topics.append(contentsOf: repeatElement(.none, count: count))
+        rows.append(repeating: 0, count: count)
+        topics.append(repeating: .none, count: count)
         places.append(repeating: 0, count: count)
-        isInSpotlight.append(contentsOf: repeatElement(false, count: count))
+        isInSpotlight.append(repeating: false, count: count)
         return UInt32(start)
     }
 
@@ -63,4 +63,15 @@ struct LineupLinks {
         }
         return uses.firstIndex { $0 != 1 }.map { "link \($0) has \(uses[$0]) uses" }
     }
+}
+
+/// The topics of a lineup, in order, as an array's slice has them: they stay what they are while the columns change.
+struct LinkedTopics: RandomAccessCollection {
+    let topics: GrowingColumn<TopicIndex>
+    let links: Range<Int>
+
+    var startIndex: Int { links.lowerBound }
+    var endIndex: Int { links.upperBound }
+
+    subscript(link: Int) -> TopicIndex { topics[link] }
 }

@@ -8,7 +8,7 @@ import FanfareQueues
 ///
 /// The table is an object: each call on a struct of many columns in another object would copy the struct, and count a reference for each column.
 final class LineupTable {
-    private struct Row {
+    private struct Row: BitwiseCopyable {
         /// Index of the first link; the others follow.
         var start: UInt32 = 0
         var count: UInt8 = 0
@@ -24,7 +24,7 @@ final class LineupTable {
         static let none = UInt8.max
     }
 
-    @safe @exclusivity(unchecked) private var rows: [Row] = []
+    @safe @exclusivity(unchecked) private var rows = GrowingColumn<Row>()
     @safe @exclusivity(unchecked) private var freeRows: [Int] = []
     @safe @exclusivity(unchecked) private var lone = LoneLineups()
     @safe @exclusivity(unchecked) private var links = LineupLinks()
@@ -87,7 +87,7 @@ final class LineupTable {
             topics[topic.place] = lineups
             lineups.order.joinVisited(LineupLink(rawValue: link), positions: &links.places)
         }
-        selections.insert(index, rows: rows.indices) { rows[$0].count > 0 ? hash(of: $0) : nil }
+        selections.insert(index) { hash(of: $0) }
         return index
     }
 
@@ -120,7 +120,9 @@ final class LineupTable {
     @inline(__always)
     func links(of row: Int) -> Range<Int> { Int(rows[row].start)..<Int(rows[row].start) + Int(rows[row].count) }
 
-    func topicIndices(of row: Int) -> some Collection<TopicIndex> { links.topics[links(of: row)] }
+    func topicIndices(of row: Int) -> some Collection<TopicIndex> {
+        LinkedTopics(topics: links.topics, links: links(of: row))
+    }
 
     func pinned(of row: Int) -> Int? { rows[row].pinned == Row.none ? nil : Int(rows[row].pinned) }
 

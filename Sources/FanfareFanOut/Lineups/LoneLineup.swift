@@ -2,7 +2,7 @@ import FanfareModel
 import FanfareQueues
 
 /// Properties of a lineup of one member: the state that an audience has otherwise.
-struct LoneLineup {
+struct LoneLineup: BitwiseCopyable {
     var member = ActivitySlot(.max)
     /// Number of the newest version, and the hash of its content. The member has it, or it is in flight.
     var number: UInt32 = 0

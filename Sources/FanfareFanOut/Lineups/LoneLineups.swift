@@ -1,13 +1,14 @@
 import FanfareModel
+import FanfareQueues
 
 /// States of the lineups of one member, by their rows in `LineupTable`, while they have no audience object.
 ///
 /// States and rows are no secret: `LineupTable` reads and changes single ones for each visit in place.
 struct LoneLineups {
     /// States by row. Those of other lineups have no rotation.
-    var states: [LoneLineup] = []
+    var states = GrowingColumn<LoneLineup>()
     /// Row by index of the audience of a lineup whose state is here; `none` for other audiences.
-    private(set) var rows: [UInt32] = []
+    private(set) var rows = GrowingColumn<UInt32>()
     static let none = UInt32.max
 
     /// Adds the state of a new row.

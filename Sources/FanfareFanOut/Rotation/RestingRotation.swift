@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// A rotation without its favourite in few bytes, for lineups at rest, of which there are very many. `Rotation` makes it, and alone reads it.
-struct RestingRotation {
+struct RestingRotation: BitwiseCopyable {
     /// Position in the spotlight; 255 means none.
     let position: UInt8
     /// Weight of the news that hold the spotlight; 255 means that it is not held.

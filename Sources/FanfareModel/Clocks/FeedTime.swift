@@ -2,7 +2,7 @@
 ///
 /// Event time (`at`) and log time (`now`) have this type, and so has the wall clock's time where it is compared with them; the monotonic
 /// clock's times have another. `at` comes from the provider and may go back; `now` is the decision core's only clock and never does.
-public struct FeedTime: Hashable, Comparable, Sendable {
+public struct FeedTime: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Milliseconds since 1970-01-01 00:00 UTC, without leap seconds; negative before that.
     public var milliseconds: Int64
 

@@ -1,7 +1,7 @@
 /// Reading of the monotonic clock, which never goes back, whatever the wall clock does. Every wait, backoff and measurement goes by it.
 ///
 /// The clock begins anywhere, so programs compare and subtract two readings of one process; one reading alone says nothing.
-public struct MonotonicTime: Sendable, Hashable, InstantProtocol {
+public struct MonotonicTime: Sendable, Hashable, InstantProtocol, BitwiseCopyable {
     /// Nanoseconds since the clock's arbitrary beginning (`ClockSource.monotonic`).
     public var nanoseconds: Int64
 

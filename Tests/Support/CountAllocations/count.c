@@ -5,15 +5,20 @@
 #include <errno.h>
 #include <link.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static _Thread_local uint64_t count, count_of_openssl;
-static _Thread_local int64_t held;
+static _Thread_local int64_t held, mapped;
 
 uint64_t allocations_of_this_thread(void) { return count; }
 uint64_t allocations_of_this_thread_by_openssl(void) { return count_of_openssl; }
-int64_t bytes_held_by_this_thread(void) { return held; }
+int64_t bytes_held_by_this_thread(void) { return held + mapped; }
+int64_t bytes_mapped_by_this_thread(void) { return mapped; }
 
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 
@@ -82,6 +87,50 @@ int posix_memalign(void **result, size_t alignment, size_t bytes) {
     if (memory == NULL) return ENOMEM;
     *result = memory;
     return 0;
+}
+
+// Mapped memory that may be written since a call of `mprotect`, a part for each range: columns take the right to use the addresses that they have
+// reserved. More parts than these are not counted.
+static struct { uintptr_t from, to; } writable[1024];
+static atomic_flag is_taken = ATOMIC_FLAG_INIT;
+enum { PARTS = sizeof writable / sizeof *writable };
+
+static void take_writable(void) {
+    while (atomic_flag_test_and_set_explicit(&is_taken, memory_order_acquire)) {}
+}
+
+static void leave_writable(void) { atomic_flag_clear_explicit(&is_taken, memory_order_release); }
+
+int mprotect(void *memory, size_t bytes, int rights) {
+    int result = (int)syscall(SYS_mprotect, memory, bytes, rights);
+    if (result != 0 || !(rights & PROT_WRITE)) return result;
+    const uintptr_t from = (uintptr_t)memory;
+    take_writable();
+    int part = 0;
+    while (part < PARTS && writable[part].to != from) part++;
+    if (part == PARTS) {
+        for (part = 0; part < PARTS && writable[part].to != 0;) part++;
+        if (part < PARTS) writable[part].from = from;
+    }
+    if (part < PARTS) {
+        writable[part].to = from + bytes;
+        mapped += (int64_t)bytes;
+    }
+    leave_writable();
+    return result;
+}
+
+int munmap(void *memory, size_t bytes) {
+    const uintptr_t from = (uintptr_t)memory;
+    take_writable();
+    // Before the call: afterwards another thread may get the same addresses.
+    for (int part = 0; part < PARTS; part++) {
+        if (writable[part].to == 0 || writable[part].from < from || writable[part].to > from + bytes) continue;
+        mapped -= (int64_t)(writable[part].to - writable[part].from);
+        writable[part].from = writable[part].to = 0;
+    }
+    leave_writable();
+    return (int)syscall(SYS_munmap, memory, bytes);
 }
 
 #endif

@@ -65,7 +65,7 @@ import Testing
             activities.append(Activity(id: ActivityID(hashing: id)))
             table.insert(ActivitySlot(UInt32(activities.count - 1)), in: activities)
         }
-        let probes = activities.indices.reduce(0) { $0 + table.probes(activities[$1].id, in: activities) }
+        let probes = activities.indices.reduce(0) { $0 + table.probes(ActivitySlot(UInt32($1)), in: activities) }
         #expect(probes < 3 * ids.count, "\(probes) probes for \(ids.count) ids")
     }
 }

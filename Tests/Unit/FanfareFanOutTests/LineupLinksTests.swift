@@ -5,13 +5,17 @@ import Testing
 @testable import FanfareFanOut
 
 @Suite struct LineupLinksTests {
+    private static func elements<Element: BitwiseCopyable>(_ column: GrowingColumn<Element>) -> [Element] {
+        column.indices.map { column[$0] }
+    }
+
     @Test func aLineupHasALinkForEachTopicOneBehindTheOther() {
         var links = LineupLinks()
         let first = links.take([4, 5], row: 0)
         let second = links.take([5, 6, 7], row: 1)
         #expect(first == 0 && second == 2)
-        #expect(links.rows == [0, 0, 1, 1, 1] && links.topics == [4, 5, 5, 6, 7])
-        #expect(links.places.count == 5 && links.isInSpotlight == [false, false, false, false, false])
+        #expect(Self.elements(links.rows) == [0, 0, 1, 1, 1] && Self.elements(links.topics) == [4, 5, 5, 6, 7])
+        #expect(links.places.count == 5 && Self.elements(links.isInSpotlight) == [false, false, false, false, false])
     }
 
     @Test func theLinksOfARemovedLineupServeOneWithAsManyTopics() {
@@ -22,8 +26,8 @@ import Testing
         let other = links.take([1, 2, 3], row: 0)
         let same = links.take([8, 9], row: 1)
         #expect(other == 2 && same == 0)
-        #expect(links.topics == [8, 9, 1, 2, 3] && links.rows == [1, 1, 0, 0, 0])
-        #expect(!links.isInSpotlight.contains(true))
+        #expect(Self.elements(links.topics) == [8, 9, 1, 2, 3] && Self.elements(links.rows) == [1, 1, 0, 0, 0])
+        #expect(!Self.elements(links.isInSpotlight).contains(true))
     }
 
     @Test func aLineupHasOneSpotlight() {
@@ -33,7 +37,17 @@ import Testing
         links.setSpotlight(0, in: 0..<2)
         links.setSpotlight(0, in: 2..<5)
         links.setSpotlight(2, in: 2..<5)
-        #expect(links.isInSpotlight == [true, false, false, false, true])
+        #expect(Self.elements(links.isInSpotlight) == [true, false, false, false, true])
+    }
+
+    @Test func theTopicsOfALineupStayWhatTheyAreWhileOthersCome() {
+        var links = LineupLinks()
+        _ = links.take([4, 5], row: 0)
+        let topics = LinkedTopics(topics: links.topics, links: 0..<2)
+        links.takeBack(0..<2)
+        _ = links.take([6, 7], row: 1)
+        let others = LinkedTopics(topics: links.topics, links: 1..<2)
+        #expect(Array(topics) == [4, 5] && Array(others) == [7])
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>) func eachLinkIsOneLineupsOrFreeWhateverHasComeAndGone(seed: UInt64) {

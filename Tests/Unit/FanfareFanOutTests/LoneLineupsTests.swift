@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 import Testing
 
 @testable import FanfareFanOut
@@ -18,7 +19,8 @@ import Testing
         var lineups = LoneLineups()
         for _ in 0..<2 { lineups.add() }
         lineups.rest(resting(1, member: ActivitySlot(3)), at: 2)
-        #expect(lineups.rows == [LoneLineups.none, LoneLineups.none, 1])
+        let rows = lineups.rows.indices.map { lineups.rows[$0] }
+        #expect(rows == [LoneLineups.none, LoneLineups.none, 1])
         #expect(lineups.states[1].rotation != nil && lineups.states[0].rotation == nil)
         #expect(lineups.states[1].displayHash == 99 && lineups.states[1].displayHashBefore == 99)
         let woken = lineups.wake(1, pinned: 1, at: 2)

@@ -17,7 +17,7 @@ import Testing
             if let slot = model[id] {
                 #expect(table.find(id, in: activities) == slot, "seed \(seed)")
                 if random.chance(0.5) {
-                    table.remove(id, in: activities)
+                    table.remove(slot, in: activities)
                     model[id] = nil
                 }
             } else {
@@ -48,8 +48,8 @@ import Testing
             table.insert(ActivitySlot(UInt32(number)), in: activities)
         }
         #expect(table.count == Int(count) && table.violation(in: activities) == nil)
-        #expect((table.longestSegment == SlotTable.segmentSizeMax) != areAlike)
-        for number in 0..<Int(count) where number % 3 != 0 { table.remove(activities[number].id, in: activities) }
+        #expect((table.longestSegment == SegmentTable.segmentSizeMax) != areAlike)
+        for number in 0..<UInt32(count) where number % 3 != 0 { table.remove(ActivitySlot(number), in: activities) }
         let found = activities.indices.filter { table.find(activities[$0].id, in: activities) != nil }
         #expect(found == Array(stride(from: 0, to: Int(count), by: 3)) && table.count == found.count)
         #expect(table.violation(in: activities) == nil)
@@ -68,7 +68,7 @@ import Testing
         var table = SlotTable()
         table.reserve(100_000)
         table.reserve(16)
-        #expect(table.longestSegment == SlotTable.segmentSizeMax)
+        #expect(table.longestSegment == SegmentTable.segmentSizeMax)
     }
 
     @Test func aSlotThatIsNotFoundByItsIDIsAViolation() {

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareQueues
@@ -72,6 +73,13 @@ import Testing
         column.append(3)
         #expect(copy[0] == 1 && copy.count == ColumnMemory.blockSizeMax)
         #expect(column[0] == 2 && column[copy.count] == 3 && column[1] == 1)
+    }
+
+    /// In a block, and in a range, which is gone for good once nothing keeps it.
+    @Test(arguments: [1000, 1_000_000]) func aCopyKeepsItsElementsInOptimisedCode(count: Int) {
+        let sums = ColumnCopies.change(count: count)
+        let last = ColumnCopies.readLast(count: count)
+        #expect(sums.ofCopy == UInt64(count) && sums.ofColumn == 2 * UInt64(count) && last == 7)
     }
 
     @Test func aLoopOverAllElementsChangesThem() {

@@ -174,20 +174,4 @@ import Testing
         #expect(wheel.popDue(TimingWheelTests.hour) == 3)
         #expect(wheel.popDue(TimingWheelTests.hour) == nil)
     }
-
-    @Test func subjectsOfExpiredAndCancelledEntriesAreReleased() {
-        final class Subject {}
-        var wheel = TimingWheel<Subject>()
-        weak var expired: Subject?
-        weak var cancelled: Subject?
-        do {
-            let (one, other) = (Subject(), Subject())
-            (expired, cancelled) = (one, other)
-            wheel.insert(one, due: Self.hour)
-            wheel.cancel(wheel.insert(other, due: Self.hour))
-        }
-        #expect(expired != nil && cancelled == nil)
-        _ = wheel.popDue(Self.hour)
-        #expect(expired == nil)
-    }
 }
