@@ -49,7 +49,8 @@ package struct StoreBackup {
     }
 
     private static func copyEnvironment(_ source: String, to folder: String) throws(LogError) {
-        let file = try OutputDescriptor(folder + "/data.mdb", ownerOf: folder)
+        // LMDB writes a megabyte at a time, so commits of the store wait for the sync of that alone.
+        let file = try OutputDescriptor(folder + "/data.mdb", ownerOf: folder, isSynchronous: true)
         do throws(LMDBEnvironment.Failure) {
             try LMDBEnvironment.copy(source, to: file.descriptor)
         } catch {
