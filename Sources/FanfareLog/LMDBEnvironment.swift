@@ -116,7 +116,7 @@ internal import Glibc
         guard unsafe rename(partial, path) == 0 else { throw Failure(call: "rename", code: errno) }
     }
 
-    /// Copies an environment as of one moment into an open file, without its free pages. A process may write to the environment meanwhile; this
+    /// Copies an environment as of one moment into an empty file, without its free pages. A process may write to the environment meanwhile; this
     /// process must not have it open.
     static func copy(_ folder: String, to file: CInt) throws(Failure) {
         var created: OpaquePointer?
@@ -128,7 +128,13 @@ internal import Glibc
         try unsafe check(mdb_env_info(created, &info), "mdb_env_info")
         try unsafe checkLength(of: folder, info, created)
         try unsafe forgetDeadReaders(of: created)
-        try unsafe check(mdb_env_copyfd2(created, file, UInt32(MDB_CP_COMPACT)), "mdb_env_copyfd2")
+        let code = unsafe mdb_env_copyfd2(created, file, UInt32(MDB_CP_COMPACT))
+        guard code == MDB_INCOMPATIBLE else { return try check(code, "mdb_env_copyfd2") }
+        // The environment has pages that LMDB has lost: they are neither in use nor free. It is whole, and is copied with them.
+        guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else {
+            throw Failure(call: "ftruncate", code: errno)
+        }
+        try unsafe check(mdb_env_copyfd2(created, file, 0), "mdb_env_copyfd2")
     }
 
     private static func open(
