@@ -35,13 +35,25 @@ package struct StoreBackup {
             try StoreFolder.syncNames(folder)
             let log = try LMDBLog(folder: folder, isReadOnly: true)
             (start, end) = (log.start, log.end)
-            let newest = try log.newestCheckpoint(report: { _ in }).head
-            guard start == 1 || newest != nil else {
-                throw LogError("\(store): its checkpoints were replaced while they were copied; make another backup")
-            }
+            try StoreBackup.checkCheckpoints(of: log, from: store)
         } catch {
             throw LogError("\(error); \(folder) is not whole: remove it", error.cause)
         }
+    }
+
+    /// Refuses a copied log that begins behind entries whose results no checkpoint has.
+    private static func checkCheckpoints(of log: LMDBLog, from store: String) throws(LogError) {
+        var faults: [LogError] = []
+        let (newest, unusable) = try log.newestCheckpoint { faults.append($0) }
+        guard newest == nil, log.start > 1 else { return }
+        // The log reaches back to the one before its newest checkpoint, so it begins behind those that others have replaced.
+        guard unusable.contains(where: { $0 >= log.start }) else {
+            throw LogError("\(store): its checkpoints were replaced while they were copied; make another backup")
+        }
+        let reasons = faults.map(\.description).joined(separator: "; ")
+        throw LogError(
+            "\(store): no copy of its checkpoints can be used, and its entries before \(log.start) were trimmed: \(reasons)",
+            faults.first?.cause ?? .damaged)
     }
 
     private static func makeFolder(_ folder: String) throws(LogError) {

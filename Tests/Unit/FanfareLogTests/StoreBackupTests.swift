@@ -123,4 +123,23 @@ import Testing
         let error = #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
         #expect(error?.description.contains("make another backup; \(copy.path) is not whole: remove it") == true)
     }
+
+    /// Another backup would not help.
+    @Test func aBackupWhoseOnlyCheckpointIsDamagedSaysSo() throws {
+        let (store, copy) = (TemporaryFolder(), TemporaryFolder())
+        try fill(store)
+        do {
+            let log = try LMDBLog(folder: store.path)
+            log.trim(through: 1)
+            try log.append([LogEntry(now: FeedTime(milliseconds: 5), .tick)])
+            #expect(log.start == 2)
+        }
+        let file = URL(filePath: store.path + "/checkpoint-2")
+        let bytes = try Data(contentsOf: file)
+        try bytes.prefix(bytes.count - 1).write(to: file)
+        let error = #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
+        #expect(error?.cause == .damaged)
+        let words = error?.description ?? ""
+        #expect(words.contains("/checkpoint-2: it ends too early") && !words.contains("another backup"), "\(words)")
+    }
 }
