@@ -34,6 +34,8 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
+    private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
     @Test func aBackupHasTheLogItsCheckpointsAndThePeopleAndIsItsOwnersAlone() throws {
         let (store, copy) = (TemporaryFolder(), TemporaryFolder())
         try fill(store)
@@ -66,12 +68,43 @@ import Testing
         let error = #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
         #expect(error?.description == "\(copy.path): cannot be made: File exists")
         #expect(copy.names == [])
+        #expect(!isThere(copy.path + ".partial"))
+    }
+
+    @Test func aBackupThatWasKilledIsNamedAndKept() throws {
+        let (store, copy) = (TemporaryFolder(), TemporaryFolder())
+        try fill(store)
+        let partial = copy.path + ".partial"
+        try FileManager.default.createDirectory(atPath: partial, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: partial) }
+        let error = #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
+        #expect(error?.description.hasPrefix("\(partial): is left of a backup that was killed, or belongs to") == true)
+        #expect(!isThere(copy.path) && isThere(partial))
+    }
+
+    @Test func aBackupsFolderMayHaveSlashesAtItsEnd() throws {
+        let (store, copy) = (TemporaryFolder(), TemporaryFolder())
+        try fill(store)
+        let backup = try StoreBackup(of: store.path + "/", in: copy.path + "//")
+        #expect(backup.end == 4 && isThere(copy.path + "/data.mdb") && !isThere(copy.path + ".partial"))
+    }
+
+    /// The people come last, so everything else has been copied by then.
+    @Test func aBackupThatFailsLeavesNothing() throws {
+        let (store, copy) = (TemporaryFolder(), TemporaryFolder())
+        try fill(store)
+        let file = URL(filePath: store.path + "/people/data.mdb")
+        let bytes = try Data(contentsOf: file)
+        try bytes.prefix(bytes.count - 1).write(to: file)
+        let error = #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
+        #expect(error?.description.contains("data.mdb is cut short") == true)
+        #expect(!isThere(copy.path) && !isThere(copy.path + ".partial"))
     }
 
     @Test func aFolderWithoutALogGetsNoBackup() throws {
         let (store, copy) = (try TemporaryFolder.made(), TemporaryFolder())
         #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
-        #expect(!FileManager.default.fileExists(atPath: copy.path))
+        #expect(!isThere(copy.path) && !isThere(copy.path + ".partial"))
     }
 
     /// Makes the log's file longer by a page that is neither in use nor free.
@@ -121,7 +154,8 @@ import Testing
             #expect(log.start == 3)
         }
         let error = #expect(throws: LogError.self) { _ = try StoreBackup(of: store.path, in: copy.path) }
-        #expect(error?.description.contains("make another backup; \(copy.path) is not whole: remove it") == true)
+        #expect(error?.description.hasSuffix("make another backup") == true)
+        #expect(!isThere(copy.path) && !isThere(copy.path + ".partial"))
     }
 
     /// Another backup would not help.
@@ -141,5 +175,6 @@ import Testing
         #expect(error?.cause == .damaged)
         let words = error?.description ?? ""
         #expect(words.contains("/checkpoint-2: it ends too early") && !words.contains("another backup"), "\(words)")
+        #expect(!isThere(copy.path) && !isThere(copy.path + ".partial"))
     }
 }
