@@ -9,7 +9,7 @@ let usage = """
       --seed N       the first seed (default 1); the following ones count up
       --seeds M      how many seeds (default 50), each of which gives a world of each kind
       --steps S      begins no further seed after so many steps of all worlds
-      --seconds T    begins no further seed after so many seconds
+      --seconds T    begins no further seed after so many seconds, once 20 seeds have been played
       --kind KIND    worlds of this kind: alerts, stalls, starts, kept-starts, ends, maintenance; otherwise of all
       --whole        a crash leaves no part of a write that was not synced
       --tell         prints everything that happens
@@ -22,6 +22,9 @@ let usage = """
       fanfare-crash-sim --seeds 1000000 --steps 10000000     ten million steps
       fanfare-crash-sim --seed 17 --seeds 1 --kind ends      one world
     """
+
+/// Number of seeds that a slow machine plays, too: fewer of them might not meet every fault.
+let seedsMin: UInt64 = 20
 
 /// Lines of a trace before a violation.
 let traceMax = 200
@@ -86,7 +89,7 @@ let tell: ((String) -> Void)? = tells ? { print($0) } : nil
 var counts = CrashCounts()
 for seed in first..<first + (numbers["--seeds"] ?? 50) {
     if counts.steps >= stepsMax { break }
-    if let stopsAt, clock.now >= stopsAt { break }
+    if let stopsAt, seed - first >= seedsMin, clock.now >= stopsAt { break }
     for kind in chosen.isEmpty ? CrashKind.allCases : chosen {
         let played = kind.play(seed: seed, tears: tears, onHappening: tell)
         counts += played.counts

@@ -191,7 +191,9 @@ struct LogTally {
                 if try log.checkpoints.positions().contains(position) { faults.append("\(error)") }
             }
         }
-        let (newest, _) = try log.newestCheckpoint { if faults.isEmpty { faults.append($0) } }
+        let (newest, _) = try log.newestCheckpoint {
+            if faults.isEmpty { faults.append("\($0); the restart does without it") }
+        }
         if newest == nil, log.start > 1 {
             faults.append(
                 "the entries before \(log.start) were trimmed, and there is no checkpoint of what they led to: no process can go on with "

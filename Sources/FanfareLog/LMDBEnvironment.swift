@@ -38,6 +38,9 @@ internal import Glibc
     private let tables: [MDB_dbi?]
     /// Size of the address space for the tables. LMDB's file grows with its content, up to this size.
     private(set) var mapSize: ByteCount
+    private var writes = 0
+    /// Number of writes between two searches for dead readers.
+    static let readerCheckInterval = 1000
 
     /// Row to be written: its table by index, and its key.
     struct Change {
@@ -113,7 +116,7 @@ internal import Glibc
         guard unsafe rename(partial, path) == 0 else { throw Failure(call: "rename", code: errno) }
     }
 
-    /// Copies an environment as of one moment into an open file, without its free pages. A process may write to the environment meanwhile; this
+    /// Copies an environment as of one moment into an empty file, without its free pages. A process may write to the environment meanwhile; this
     /// process must not have it open.
     static func copy(_ folder: String, to file: CInt) throws(Failure) {
         var created: OpaquePointer?
@@ -124,7 +127,14 @@ internal import Glibc
         var info = unsafe MDB_envinfo()
         try unsafe check(mdb_env_info(created, &info), "mdb_env_info")
         try unsafe checkLength(of: folder, info, created)
-        try unsafe check(mdb_env_copyfd2(created, file, UInt32(MDB_CP_COMPACT)), "mdb_env_copyfd2")
+        try unsafe forgetDeadReaders(of: created)
+        let code = unsafe mdb_env_copyfd2(created, file, UInt32(MDB_CP_COMPACT))
+        guard code == MDB_INCOMPATIBLE else { return try check(code, "mdb_env_copyfd2") }
+        // The environment has pages that LMDB has lost: they are neither in use nor free. It is whole, and is copied with them.
+        guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else {
+            throw Failure(call: "ftruncate", code: errno)
+        }
+        try unsafe check(mdb_env_copyfd2(created, file, 0), "mdb_env_copyfd2")
     }
 
     private static func open(
@@ -164,8 +174,6 @@ internal import Glibc
     }
 
     /// Forgets readers of ended processes. Each of them would keep LMDB from reusing freed pages, so the file would grow without bound.
-    func forgetDeadReaders() throws(Failure) { try unsafe LMDBEnvironment.forgetDeadReaders(of: environment) }
-
     private static func forgetDeadReaders(of environment: OpaquePointer) throws(Failure) {
         try unsafe check(mdb_reader_check(environment, nil), "mdb_reader_check")
     }
@@ -205,6 +213,10 @@ internal import Glibc
     /// be open.
     func write(_ changes: [Change]) throws(Failure) {
         try checkFile()
+        writes += 1
+        if writes.isMultiple(of: LMDBEnvironment.readerCheckInterval) {
+            try unsafe LMDBEnvironment.forgetDeadReaders(of: environment)
+        }
         while true {
             do throws(Failure) {
                 return try commit(changes)

@@ -11,9 +11,6 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
     static let form: UInt8 = 3
     private static let prefix = "checkpoint-"
     private static let partialPrefix = "checkpoint.partial"
-    /// Size of written rows after which the system is made to write, so that the sync at the end is short: commits of the log may have to wait for
-    /// that sync.
-    private static let syncSize = ByteCount.mebibytes(4)
     private static let bufferSize = ByteCount.kibibytes(64)
 
     private let folder: String
@@ -27,7 +24,6 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
         let file: OutputDescriptor
         var rows: UInt64 = 0
         var buffer: [UInt8] = []
-        var unsynced = 0
     }
 
     package init(folder: String) {
@@ -114,12 +110,7 @@ package final class CheckpointFolder: CheckpointStore, @unchecked Sendable {
     private func flush() throws(LogError) {
         guard let file = begun?.file, let buffer = begun?.buffer else { return }
         try file.write(buffer)
-        begun!.unsynced += buffer.count  // begun, as the guard says
-        begun!.buffer.removeAll(keepingCapacity: true)
-        if begun!.unsynced >= CheckpointFolder.syncSize.bytes {
-            begun!.unsynced = 0
-            try file.sync()
-        }
+        begun!.buffer.removeAll(keepingCapacity: true)  // begun, as the guard says
     }
 
     package func finish() throws(LogError) -> LogPosition {

@@ -28,11 +28,8 @@ package final class LMDBLog: Log, @unchecked Sendable {
     private static let deathsMax = 2
     /// Number of entries that are set aside without an operator: more would be discarded for a fault of this release.
     private static let skippedMax = 3
-    private var appends = 0
     /// Size of the rows after which a transaction ends; tests make it small.
     var batchSize = RowBatch.sizeMax
-    /// Number of appends between two searches for dead readers.
-    private static let readerCheckInterval = 1000
 
     /// Address space at first; doubled whenever it is full.
     package static let mapSizeFirst = ByteCount.mebibytes(1 << 10)
@@ -113,8 +110,6 @@ package final class LMDBLog: Log, @unchecked Sendable {
                 guard last == end else {
                     throw LMDBEnvironment.Failure(call: "entry \(last) is last, not \(end)", code: EIO)
                 }
-                appends += 1
-                if appends.isMultiple(of: LMDBLog.readerCheckInterval) { try environment.forgetDeadReaders() }
                 var changes = removals(beside: rows.count)
                 let removed = LogPosition(changes.count)
                 changes += rows.enumerated().map { .init(key: end + 1 + UInt64($0), row: $1, isLast: true) }

@@ -54,7 +54,7 @@ extension Log {
     ///
     /// - Returns: its head; `nil` if all entries are to be decided again.
     private func restore(into target: some RecallTarget) throws(LogError) -> CheckpointHead? {
-        let (found, unusable) = try newestCheckpoint(report: target.report)
+        let (found, unusable) = try newestCheckpoint { target.report("\($0); the restart does without it") }
         guard found != nil || start == 1 else {
             throw LogError(
                 "the store's entries before \(start) were trimmed, and no checkpoint of what they led to can be read; restore the "
@@ -73,9 +73,9 @@ extension Log {
 
     /// Returns the newest good checkpoint of this log's entries, read as a whole, and the positions of the unusable ones.
     ///
-    /// - Parameter report: called with a line for operators about each unusable one.
+    /// - Parameter report: called with the fault of each unusable one, except one that the log no longer reaches.
     package func newestCheckpoint(
-        report: (String) -> Void
+        report: (LogError) -> Void
     ) throws(LogError) -> (head: CheckpointHead?, unusable: [LogPosition]) {
         var found: CheckpointHead?
         var unusable: [LogPosition] = []
@@ -95,7 +95,7 @@ extension Log {
                 found = head
             } catch {
                 guard error.cause != .newerRelease else { throw error }
-                report("\(error); the restart does without it")
+                report(error)
                 unusable.append(position)
             }
         }

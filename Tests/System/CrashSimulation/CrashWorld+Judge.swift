@@ -165,16 +165,19 @@ extension CrashWorld {
         judgeNumber(push, to: index)
         let unclaimed = met.unclaimed
         for alert in push.alerts { judge(alert, to: index) }
-        if met.unclaimed > unclaimed { judgePatience() }
+        if met.unclaimed > unclaimed { judgePatience(met.unclaimed - unclaimed, from: node) }
     }
 
-    /// Checks that each push which has left without a claim is one that its shard counts: the shard does so while a request to the store has been
+    /// Checks that each alert which has left without a claim is one that its shard counts: the shard does so while a request to the store has been
     /// waiting for as long as alerts wait.
-    private func judgePatience() {
-        leftUnclaimed += 1
-        let counted = life?.nodes.reduce(0) { $0 + $1.turn.shard.statistics.alerts.unclaimed } ?? 0
-        if leftUnclaimed > counted {
-            complain("\(leftUnclaimed) pushes leave without a claim, and a slow store explains \(counted) alerts")
+    ///
+    /// - Parameter count: number of such alerts in a push of the node.
+    private func judgePatience(_ count: Int, from node: Int) {
+        let left = leftUnclaimed[node, default: 0] + count
+        leftUnclaimed[node] = left
+        let counted = life?.nodes[node].turn.shard.statistics.alerts.unclaimed ?? 0
+        if left > counted {
+            complain("\(left) alerts of node \(node) leave without a claim, and a slow store explains \(counted)")
         }
     }
 

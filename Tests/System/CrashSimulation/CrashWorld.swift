@@ -48,8 +48,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     private var stalls = DiskStalls()
     /// Is `true` if the disk stalls in this life.
     private(set) var isStalling = false
-    /// Number of pushes of this life with an alert that no claim names.
-    var leftUnclaimed = 0
+    /// Number of alerts that have left in this life without a claim that names their phones, by node.
+    var leftUnclaimed: [Int: Int] = [:]
     var phones: [Phone] = []
     var byToken: [[UInt8]: Int] = [:]
     private var sequence = 0
@@ -184,7 +184,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
                 for _ in 0..<steps where violation == nil {
                     step()
                     // Later on the disk has claims of all followers.
-                    if leftUnclaimed > 0, random.chance(0.05) { break }
+                    if !leftUnclaimed.isEmpty, random.chance(0.05) { break }
                 }
                 if violation == nil, random.chance(0.3) {
                     calm()
@@ -239,7 +239,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         // Pushes in flight have arrived or not.
         for push in drawArrivals() { show(push) }
         stalls.end()
-        leftUnclaimed = 0
+        leftUnclaimed = [:]
         isStalling = hasStalls && random.chance(0.5)
         build.claimPatience = isStalling ? .seconds(2) : WorldNode.endlessPatience
         let shards = Int.random(in: 1...2, using: &random)

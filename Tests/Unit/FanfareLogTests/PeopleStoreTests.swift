@@ -1,6 +1,7 @@
 import FanfareModel
 import FanfareTestSupport
 import Foundation
+import Glibc
 import Testing
 
 @testable import FanfareLog
@@ -314,5 +315,42 @@ import Testing
         let error = #expect(throws: LogError.self) { try LMDBPeopleStore(store: folder.path) }
         #expect(error?.description.contains("another process uses this store") == true)
         try store.apply([.insert(CardSamples.card(1))])
+    }
+
+    // MARK: Dead readers
+
+    /// - Parameter process: the one that runs the test; a reader that it starts finds the store by it.
+    private static func folderOfKilledReader(_ process: pid_t) -> String {
+        NSTemporaryDirectory() + "fanfare-test.\(process).killed-reader"
+    }
+
+    /// A reader that was killed, as a backup may be, keeps LMDB from using pages again until the writing process forgets the reader.
+    @Test(.timeLimit(.minutes(5))) func aKilledReaderDoesNotLetTheFileGrowForEver() async throws {
+        let folder = Self.folderOfKilledReader(getpid())
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try LMDBPeopleStore(store: folder)
+        try store.apply([.insert(CardSamples.card(1))])
+        let key = try #require(try cards(store).keys.first)
+        let before = store.diskSize.file.bytes
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            let people = try LMDBEnvironment(
+                folder: PeopleStoreTests.folderOfKilledReader(getppid()) + "/people", tables: ["head"],
+                mapSize: .mebibytes(1), isReadOnly: true)
+            try people.scan(from: 0) { _, _ in
+                kill(getpid(), SIGKILL)
+                return false
+            }
+        }
+        func replace() throws(LogError) {
+            for number in 0..<LMDBEnvironment.readerCheckInterval + 100 {
+                try store.apply([.replace(key, CardSamples.card(1 + number % 2))])
+            }
+        }
+        try replace()
+        let first = store.diskSize.file.bytes
+        #expect(first > 4 * before, "the reader has kept no page, so the test proves nothing")
+        try replace()
+        let second = store.diskSize.file.bytes
+        #expect(4 * second < 5 * first, "\(before), \(first), then \(second) bytes")
     }
 }

@@ -100,31 +100,34 @@ import Testing
     /// Root may write to any folder, and is nobody for this test.
     @Test func aFolderThatIsReadOnlyIsNoStoreAndAStoreInItTakesEntriesButNoCheckpoint() async {
         await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder.made()
             let isRoot = geteuid() == 0
+            if isRoot { try #require(chown(temporary.path, 65_534, 65_534) == 0) }
+            // A path may lead through a folder that is root's alone; a process that is in the folder needs none.
+            try #require(chdir(temporary.path) == 0)
             if isRoot { try #require(seteuid(65_534) == 0) }
-            // The folder for temporary files may be root's alone.
-            guard let folder = try? TemporaryFolder.made() else { return }
-            chmod(folder.path, 0o555)
-            let refused = RefusedFileTests.refusal { () throws(LogError) in _ = try LMDBLog(folder: folder.path) }
-            #expect(refused == LogError("\(folder.path)/owner: cannot be written: Permission denied"))
-            let unmade = RefusedFileTests.refusal { () throws(LogError) in
-                _ = try LMDBLog(folder: folder.path + "/store")
-            }
-            #expect(unmade == LogError("\(folder.path)/store: cannot be made: Permission denied"))
-            chmod(folder.path, 0o755)
-            try LMDBLog(folder: folder.path).append([RefusedFileTests.entry])
-            chmod(folder.path, 0o555)
+            let folder = "."
+            chmod(folder, 0o555)
+            let refused = RefusedFileTests.refusal { () throws(LogError) in _ = try LMDBLog(folder: folder) }
+            #expect(refused == LogError("./owner: cannot be written: Permission denied"))
+            let unmade = RefusedFileTests.refusal { () throws(LogError) in _ = try LMDBLog(folder: folder + "/store") }
+            #expect(unmade == LogError("./store: cannot be made: Permission denied"))
+            chmod(folder, 0o755)
+            try LMDBLog(folder: folder).append([RefusedFileTests.entry])
+            chmod(folder, 0o555)
             do {
-                let log = try LMDBLog(folder: folder.path)
+                let log = try LMDBLog(folder: folder)
                 try log.append([RefusedFileTests.entry])
                 let head = try RefusedFileTests.head(of: log)
                 let begun = RefusedFileTests.refusal { () throws(LogError) in try log.checkpoints.begin(head) }
                 #expect(begun?.description.hasSuffix(": cannot be written: Permission denied") == true)
             }
-            let end = try LMDBLog(folder: folder.path).end
+            let end = try LMDBLog(folder: folder).end
             #expect(end == 2)
-            chmod(folder.path, 0o755)
+            chmod(folder, 0o755)
             if isRoot { try #require(seteuid(0) == 0) }
+            // The folder goes with its object.
+            withExtendedLifetime(temporary) {}
         }
     }
 }

@@ -103,6 +103,7 @@ package final class Rounds {
         return [
             ("full disk that holds requests back", disks.held), ("kill under a full disk", disks.kills),
             ("inspection by an operator", inspections), ("repeated call with a key", load.keyed.repeats),
+            ("known call whose answer a kill had swallowed", load.keyed.lost),
         ]
     }
 
