@@ -6,7 +6,7 @@ extension Sight {
     /// The judges of every push, in the order in which they are asked.
     static let judges: [any PushJudge] = [
         FlightJudge(), TokenJudge(), JWTJudge(), StampJudge(), RetryJudge(), RepetitionJudge(), RefusalJudge(),
-        AgeJudge(),
+        AgeJudge(), UpdateTokenJudge(),
     ]
     /// The judges of alerts and priorities, of all pushes but starts.
     static let attentionJudges: [any PushJudge] = [AlertJudge(), AttentionJudge()]

@@ -34,7 +34,10 @@ extension World {
             case .report(let line): node.judges.deadTokens.heard(line)
             case .fate(let id, let fate):
                 guard let index = phones.lastIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
-                falsehood = falsehood ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
+                let judge = FateJudge(
+                    phone: phones[index], age: age(of: phones[index]),
+                    successor: phones.first { $0.card?.renews == index })
+                falsehood = falsehood ?? judge.seen(fate).map { "activity \(id.rawValue): \($0)" }
                 switch fate {
                 case .expired: phones[index].life.isExpired = true
                 case .renewed:

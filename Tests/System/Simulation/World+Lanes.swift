@@ -39,7 +39,7 @@ extension World {
             // Its subscriber does not want the alert or has had too many, and nothing else may change on the card: no push will come.
             if other.alerts.missed.allSatisfy(\.mayBeSettled) { continue }
             // The system has ended the card, and the start of its successor is pending; neither has been reported.
-            if age(of: other) >= lifetime { continue }
+            if age(of: other).isOver { continue }
             // A lineup may be gathering further alerts.
             if case .lineup = other.served, options.lineupRules.gather > .zero { continue }
             // The cursor that brings the alert to lineups comes to this one, too, which has had it or does not want it.

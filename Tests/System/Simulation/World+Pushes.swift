@@ -149,7 +149,7 @@ extension World {
             }
         }
         if isHeld, node.judges.deadTokens.isInDoubt { phones[flight.phone].health.isHeld = false }
-        if phones[flight.phone].life.isGone, age(of: phones[flight.phone]) < lifetime - .seconds(1) {
+        if phones[flight.phone].life.isGone, !isLetGo(phones[flight.phone]) {
             phones[flight.phone].life.isEndedEarly = true
         }
         forgetEmptyLineups(of: node)

@@ -33,7 +33,9 @@ extension World {
         guard node.topics.hasNews(for: phone.following) else { return nil }
         var newest: [TopicID: Publication] = [:]
         for topic in served.topics {
-            if case .lineup = served, lineupJudge(of: node).isGone(topic) || node.topics.mayBeUnknown.contains(topic) {
+            if case .lineup = served,
+                stateJudge(of: node).lineups.isGone(topic) || node.topics.mayBeUnknown.contains(topic)
+            {
                 continue
             }
             newest[topic] = node.topics.newest(topic, for: phone.following)
@@ -88,7 +90,7 @@ extension World {
                 versions[topic] = [version] + later
             }
             let wrong = [phone.states.accepted, phone.states.refusedState].compactMap(\.self).map {
-                stale($0, beside: served, versions: versions, node: node)
+                stateJudge(of: node).stale($0, beside: served, versions: versions)
             }
             return wrong.contains(nil) ? nil : "shows \(wrong.first.flatMap(\.self) ?? "nothing")"
         }

@@ -193,7 +193,8 @@ extension World {
                 return "activity \(phone.id.rawValue) left and waits for its end (10)"
             }
             guard node.topics.hasNews(for: phone.following) else { continue }
-            guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
+            guard let accepted = phone.states.accepted,
+                stateJudge(of: node).stale(accepted, for: phone.following, beside: served) == nil
             else {
                 return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
             }
@@ -218,7 +219,8 @@ extension World {
             else {
                 continue
             }
-            guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
+            guard let accepted = phone.states.accepted,
+                stateJudge(of: node).stale(accepted, for: phone.following, beside: served) == nil
             else {
                 return "activity \(phone.id.rawValue) has a new token and waits for the newest state (10)"
             }

@@ -37,13 +37,14 @@ import Testing
         _ payload: Payload = PushJudgesTests.payload(), of phone: Phone = PushJudgesTests.phone(),
         token: [UInt8]? = nil,
         published: PublishedTopics = PublishedTopics(), after wait: Duration = .zero, isUnseen: Bool = false,
-        told: [AlertText]? = nil
+        told: [AlertText]? = nil, succession: Succession = Succession(), faultOfJWT: String? = nil
     ) -> Sight {
         var later = moment
         later.monotonic = moment.monotonic + wait
         return Sight(
             payload: payload, token: token ?? phone.tokens.served, phone: phone, published: published, moment: later,
-            engine: later, lifetime: .seconds(8 * 3600), isUnseen: isUnseen, faultOfJWT: nil, told: told)
+            engine: later, lifetime: .seconds(8 * 3600), isUnseen: isUnseen, faultOfJWT: faultOfJWT, told: told,
+            carried: nil, lineupRules: LineupRules(), succession: succession, isAlone: false)
     }
 
     @Test func aPhoneGetsOnePushAtATimeAndNoneAfterItsEnd() {
