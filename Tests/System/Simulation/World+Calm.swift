@@ -98,11 +98,11 @@ extension World {
             var busy = false
             if looksForRenewed, moment.monotonic > quietSince + .seconds(10) {
                 looksForRenewed = false
-                if let neglected = neglectedWithNewToken() { return neglected }
+                if let neglected = violation(of: [NewTokenJudge()]) { return neglected }
             }
-            let patience = World.patience + .seconds(40)
+            let patience = NeglectJudge.patience + .seconds(40)
             if moment.monotonic > quietSince + patience, phones.contains(where: { $0.health.sickness != nil }) {
-                if let neglected = neglected() { return neglected }
+                if let neglected = violation(of: [NeglectJudge()]) { return neglected }
                 for index in phones.indices { phones[index].health.sickness = nil }
             }
             for node in nodes {

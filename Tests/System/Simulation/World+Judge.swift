@@ -64,60 +64,46 @@ extension World {
         return violation
     }
 
-    /// Returns how many death reports a removed phone must have. A nameless phone has none, because its name means another card; a renewed
-    /// card that has lost its first name may still be reported under the name that it alone has.
-    private func deathReportsExpected(of phone: Phone) -> ClosedRange<Int> {
-        guard phone.naming.isDetached else { return 1...1 }
-        return phone.card == nil || phones.count { $0.id == phone.id } > 1 ? 0...0 : 0...1
-    }
-
     /// Checks what must hold once the feed is quiet and all pushes are answered.
     func globallyViolated() -> String? {
         if let lost = feed.pendingChange() { return lost }
-        for phone in phones
-        where !phone.life.isGone && !phone.life.isExpired && !isBetweenCards(phone) && !isOutlivedAndLetGo(phone) {
-            guard phone.hasToken else {
-                if let card = phone.card, !card.isOut, nodes[phone.node].topics.hasNews(for: phone.following) {
-                    return "\(card.name) was never started (L7)"
-                }
-                continue
-            }
-            // A phone that left with an end in flight stays where it was until the end is taken or the card is gone.
-            if phone.life.hasLeft, isLetGo(phone) { continue }
-            guard let served = phone.served else {
-                return "activity \(phone.id.rawValue) left and was never ended (3)"
-            }
-            let node = nodes[phone.node]
-            guard node.topics.hasNews(for: phone.following) else { continue }
-            if phone.states.accepted == nil, phone.states.refusedSerial == nil {
-                return "activity \(phone.id.rawValue) never got a state (1)"
-            }
-            // A refused state is not due again before a newer one.
-            if phone.states.refusedSerial != nil { continue }
-            for state in [phone.states.accepted, phone.states.shown].compactMap(\.self) {
-                if let violation = stateJudge(of: node).stale(state, for: phone.following, beside: served) {
-                    return "activity \(phone.id.rawValue) shows \(violation) (1)"
-                }
-            }
-            // A silenced phone may have been settled without a push if it had the newest state.
-            if let lost = phone.alerts.stillMissed(at: moment.monotonic).last(where: { !$0.mayBeSettled }) {
-                return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
-            }
-        }
-        // The start of a card that was let go of in the meantime is not reported.
-        for phone in phones
-        where (phone.life.isRemoved || phone.life.isDead && phone.life.isGone) && phone.naming.isIntroduced
-            && !deathReportsExpected(of: phone).contains(phone.life.deathReports)
-            && (phone.hasToken || !phone.life.hasLeft)
-        {
-            return "the death of activity \(phone.id.rawValue) was reported \(phone.life.deathReports) times"
-        }
+        if let violation = violation(of: CalmSight.settledJudges) { return violation }
         for node in nodes {
             if let grown = grown(node) { return grown }
             let (lacked, doubtful) = refused(by: node)
             if let violation = node.judges.violation(lacked: lacked, doubtful: doubtful) { return violation }
         }
         return nil
+    }
+
+    /// Asks each judge of a calm about all phones.
+    func violation(of judges: [any CalmJudge]) -> String? {
+        let troubles = nodes.map { trouble(of: $0) }
+        for judge in judges {
+            for phone in phones {
+                if let violation = judge.seen(calmSight(of: phone, in: troubles[phone.node])) { return violation }
+            }
+        }
+        return nil
+    }
+
+    private func trouble(of node: Node) -> NodeTrouble {
+        NodeTrouble(
+            isGuardShut: node.judges.deadTokens.isShut,
+            isSick: phones.contains {
+                $0.health.sickness != nil && $0.node == node.index && !$0.life.isGone && !$0.life.isExpired
+            }, isFull: node.shard.isFeedbackFull)
+    }
+
+    private func calmSight(of phone: Phone, in trouble: NodeTrouble) -> CalmSight {
+        let isThere = !phone.life.isGone && !phone.life.isExpired
+        let node = nodes[phone.node]
+        return CalmSight(
+            phone: phone, states: stateJudge(of: node), age: age(of: phone),
+            isBetweenCards: isThere && isBetweenCards(phone),
+            isOutlivedAndLetGo: isThere && isOutlivedAndLetGo(phone),
+            hasNamesake: phone.naming.isDetached && phones.count { $0.id == phone.id } > 1,
+            awaitsClaim: node.shard.awaitsClaim(phone.id), trouble: trouble)
     }
 
     /// Checks the shard's topics: it keeps those that the core keeps and those that a phone shows.
