@@ -21,7 +21,7 @@ struct LossJudge: CalmJudge {
         // A refused state is not due again before a newer one.
         if phone.states.refusedSerial != nil { return nil }
         if phone.states.accepted == nil { return "activity \(phone.id.rawValue) never got a state (1)" }
-        for state in [phone.states.accepted, phone.states.shown].compactMap(\.self) {
+        for state in [phone.states.accepted, phone.screen.state].compactMap(\.self) {
             if let violation = sight.stale(state, beside: served) {
                 return "activity \(phone.id.rawValue) shows \(violation) (1)"
             }

@@ -10,8 +10,6 @@ extension Phone {
         let renews: Int?
         /// Is `true` while a start is in flight, accepted or of uncertain outcome: a second start is then a violation.
         var isOut = false
-        /// Is `true` when the card is on the screen.
-        var hasArrived = false
         /// Is `true` when the app has sent the card's token; `isRegistered` when the token has reached the shard.
         var isReported = false
         var isRegistered = false
@@ -31,12 +29,9 @@ extension Phone {
 
     mutating func sentStart(arrives: Bool, at now: MonotonicTime) {
         card?.isOut = true
-        card?.hasArrived = arrives
+        screen.sentStart(arrives: arrives)
         life.beganAt = now
     }
-
-    /// Notes that the start was lost on its way.
-    mutating func lostStart() { card?.hasArrived = false }
 
     /// Takes the answer to a start. A start that was certainly not taken may be followed by another one.
     ///

@@ -85,7 +85,7 @@ extension World {
         // Tokens that are sick for good stay so until all other phones have the newest state.
         var quietSince = moment.monotonic
         for index in phones.indices
-        where phones[index].health.sickness != nil && phones[index].life.isLive && phones[index].hasToken {
+        where phones[index].health.sickness != nil && phones[index].isLive && phones[index].hasToken {
             if random.chance(0.5) { rotateToken(of: index) }
         }
         var looksForRenewed = true

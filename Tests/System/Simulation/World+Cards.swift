@@ -30,7 +30,7 @@ extension World {
 
     /// Starts a card for a person who follows something without having a card of it.
     func start() {
-        guard phones.count(where: \.life.isLive) < options.activitiesMax else { return }
+        guard phones.count(where: \.isLive) < options.activitiesMax else { return }
         let former = options.reusesIDs && random.chance(0.4) ? forgottenCard() : nil
         let name = former.flatMap { phones[$0].card?.name } ?? "card \(phones.count)"
         var phone = Phone(
@@ -52,7 +52,7 @@ extension World {
     func replaceStartToken() -> Bool {
         let starting = nodes.flatMap(\.flying).filter { $0.payload.event == .start }.map(\.phone)
         guard
-            let index = starting.filter({ phones[$0].life.isLive && phones[$0].card?.isReported == false })
+            let index = starting.filter({ phones[$0].isLive && phones[$0].card?.isReported == false })
                 .randomElement(using: &random), let card = phones[index].card
         else { return false }
         phones[index].tokens.renew(using: &random)
@@ -141,7 +141,7 @@ extension World {
     /// Reports a card's update token. Some apps never do, because the person has not allowed it.
     func report() {
         let waiting = phones.indices.filter {
-            phones[$0].card?.hasArrived == true && phones[$0].card?.isReported == false
+            phones[$0].screen.hasStarted && phones[$0].card?.isReported == false
         }
         guard let index = waiting.randomElement(using: &random) else { return }
         phones[index].card?.isReported = true

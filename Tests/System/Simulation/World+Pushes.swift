@@ -93,7 +93,7 @@ extension World {
                 Flight(
                     delivery: delivery, payload: payload, told: told, phone: phone, token: token,
                     outcome: fate.outcome, arrives: fate.arrives, jwt: node.jwt,
-                    isTaken: Phone.takes(payload.stamp, at: moment),
+                    isTaken: Screen.takes(payload.stamp, at: moment),
                     trouble: fate.trouble))
         }
         tell(node)
@@ -110,7 +110,7 @@ extension World {
         if flight.token != phones[flight.phone].tokens.served, flight.outcome == .accepted, !wasSeen, random.chance(0.5)
         {
             (flight.outcome, flight.arrives) = (.deadToken, false)
-            if isStart { phones[flight.phone].lostStart() }
+            if isStart { phones[flight.phone].screen.lostStart() }
         }
         happens("answer to phone \(flight.phone): \(flight.outcome)", at: node)
         if isStart {

@@ -7,7 +7,7 @@ extension World {
     func makeTrouble() {
         let node = nodes.randomElement(using: &random)!
         let now = moment.monotonic
-        let live = phones.indices.filter { phones[$0].life.isLive && nodes[phones[$0].node] === node }
+        let live = phones.indices.filter { phones[$0].isLive && nodes[phones[$0].node] === node }
         // Renewed cards are seldom held for long.
         if options.handsOver, node.judges.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
         switch Int.random(in: 0..<10, using: &random) {
@@ -66,7 +66,7 @@ extension World {
             if payload.event == .start {
                 // A card that was seen cannot be lost.
                 guard phones[phone].card?.isReported == false else { continue }
-                phones[phone].lostStart()
+                phones[phone].screen.lostStart()
             }
             node.flying[index].outcome = .notProcessed
             node.flying[index].arrives = false
