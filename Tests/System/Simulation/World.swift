@@ -7,7 +7,8 @@ import FanfareQueues
 /// failure is reproduced by its number.
 ///
 /// Each step does one small thing (an update arrives, a person follows, a push comes back, a second passes). Each push is judged, and after
-/// each step, or each `auditInterval` steps, every invariant is checked that holds at all times. Worlds are small, so that rare coincidences are common.
+/// each step, or each `auditInterval` steps, every invariant is checked that holds at all times. Worlds are small, so that rare coincidences
+/// are common.
 package final class World {
     /// Next thing that a world does; the weights make both quiet spells and storms.
     enum Action: CaseIterable {
