@@ -75,4 +75,23 @@ import Testing
         #expect(NewTokenJudge().seen(Self.sight(phone, awaitsClaim: true)) == nil)
         #expect(NewTokenJudge().seen(Self.sight(phone, trouble: NodeTrouble(isSick: true))) == nil)
     }
+
+    @Test func aQuestionIsAnsweredOnceAPhoneHasWhatItLacked() {
+        var phone = Phone.test()
+        let sight = Self.sight(phone)
+        let judge = LackJudge(states: sight.states)
+        func lack(_ thing: Lack.Thing, refused: UInt64? = nil) -> Lack {
+            Lack(phone: 0, thing: thing, joins: phone.following.joins, refused: refused)
+        }
+        let state = lack(.state(1, [Self.match: .test(1, of: Self.match)]), refused: 1)
+        #expect(judge.seen(state, of: phone, aged: sight.age) == "shows nothing")
+        #expect(judge.seen(lack(.end), of: phone, aged: sight.age) == nil)
+        #expect(!judge.isRefused(state, of: phone, aged: sight.age))
+        phone.states.refused(Self.newest, of: 1)
+        #expect(judge.seen(state, of: phone, aged: sight.age) == nil)
+        #expect(judge.isRefused(state, of: phone, aged: sight.age))
+        phone.joined(nil, tenure: 0, isWaited: false, at: Self.now)
+        #expect(judge.seen(lack(.end), of: phone, aged: sight.age) == "left and was not ended")
+        #expect(judge.seen(lack(.end), of: phone, aged: CardAge(passed: .seconds(9), lifetime: .seconds(9))) == nil)
+    }
 }
