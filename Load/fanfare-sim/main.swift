@@ -14,7 +14,8 @@ let usage = """
       --activities N   activities per world at a time, at most; otherwise each seed chooses
       --topics N       topics per world; otherwise each seed chooses
       --audit N        audits the parts of the shards after every Nth step (default 1), which is most of a step's time; a world that
-                       shows a violation is played once more and audited after every step
+                       shows a violation is played once more and audited after every step; `(--audit N)` at the end of the line says
+                       that it then shows none
       --without TROUBLE  worlds that do not have it: refusals, ids, order, comebacks, forgetting, silence, clocks, lanes,
                          environments, hand-overs
       --troubles       prints how often each kind of trouble met a goal, an end, a start or a hand-over
@@ -88,7 +89,9 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     var violation = world.run(steps: steps)
     if violation != nil, auditInterval > 1 {
         // The first audit that finds it names the step that is the cause.
-        violation = World(seed: seed, options: options).run(steps: steps) ?? violation
+        violation =
+            World(seed: seed, options: options).run(steps: steps)
+            ?? violation.map { "\($0) (--audit \(auditInterval))" }
     }
     worlds += 1
     counts += world.counts
@@ -98,7 +101,8 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     }
 }
 print(
-    "nothing found: \(worlds) worlds from seed \(first), \(counts.steps) steps, \(counts.pushes) pushes, \(counts.alerts) alerts "
+    "nothing found: \(worlds) worlds from seed \(first), \(counts.steps) steps, \(counts.audits) audits, "
+        + "\(counts.pushes) pushes, \(counts.alerts) alerts "
         + "(\(counts.joinedAlerts) of several topics), \(counts.rotations) rotations, "
         + "\(counts.starts) starts (\(counts.renewals) renewals), \((clock.now - started).components.seconds) s")
 if printsTroubles { print(counts.troubles.table) }

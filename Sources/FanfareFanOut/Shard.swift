@@ -288,8 +288,8 @@ package final class Shard: DeliverySource {
         membership.slot(of: id).map(sender.claims.awaits) ?? false
     }
 
-    /// Checks the whole state and describes a violated invariant; `nil` if there is none. The simulation calls it after every step; it is too
-    /// slow for other uses.
+    /// Checks the whole state and describes a violated invariant; `nil` if there is none. The simulation calls it after every step, or every
+    /// eighth in runs of millions; it is too slow for other uses.
     package func violatedInvariant() -> String? {
         ShardAudit(
             reporter: reporter, membership: membership, lifecycle: lifecycle, retries: retries, sender: sender

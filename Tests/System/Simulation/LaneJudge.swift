@@ -7,6 +7,16 @@ import FanfareModel
 /// balance therefore rises with each silent push while another audience awaits an alert, falls in that proportion with each push of the
 /// first lane, and never exceeds a round. Another one is for visits of the first lane that bring no push, which this judge does not see.
 struct LaneJudge {
+    /// What a push is to the order of the lanes.
+    enum Rank {
+        /// It has an alert, or is another push of the first lane.
+        case alert, urgent
+        /// No other audience awaits an alert.
+        case alone
+        /// Another audience awaits an alert, and the push is silent, or a private end.
+        case overtaking, overtakingEnd
+    }
+
     /// Is `true` while pushes are judged that chance has chosen, whatever their urgency.
     var isByLot = false
     private let perSilent: Int
@@ -24,6 +34,18 @@ struct LaneJudge {
         perUrgent = shares.visits.dropFirst().reduce(0, +)
         balanceMax = (2 * perUrgent + shares.quantum) * perSilent
         endsMax = 4 * shares.quantum
+    }
+
+    /// - Returns: the fault of a push; `nil` if it has its turn.
+    mutating func seen(_ rank: Rank) -> String? {
+        switch rank {
+        case .alert: alert()
+        case .urgent: urgent()
+        case .alone: break
+        case .overtaking: return silentBeforeAlert()
+        case .overtakingEnd: return endBeforeAlert()
+        }
+        return nil
     }
 
     mutating func silentBeforeAlert() -> String? {

@@ -83,9 +83,9 @@ struct LineupJudge {
         return true
     }
 
-    /// Checks that alerts are gathered: two alerts are no closer than `gather`, unless the first push was in flight when
-    /// the second alert came, or no other topic was live. Says nothing of lineups with several members, because another member may have
-    /// waited for the first alert.
+    /// Checks that alerts are gathered: a push with an alert leaves no sooner than `gather` after an accepted one with an alert, unless an
+    /// alert came while that one was in flight, or an alert has come since at a moment when no other topic of the lineup was live. A caller
+    /// asks only about a lineup with one member, because another member may have waited for the first alert.
     func gathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone) -> String? {
         guard payload.event == .update, payload.alert != nil, phone.last.alertStandsAlone, !phone.last.mayRepeat,
             now < phone.last.sentAt + rules.gather

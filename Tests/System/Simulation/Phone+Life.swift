@@ -12,7 +12,6 @@ extension Phone {
         /// Is `true` if it ended before the system's eight hours were over: a successor is then unwanted.
         var isEndedEarly = false
         var hasLeft = false
-        private var hasEnded = false
         private(set) var isEnding = false
         /// Is `true` when the service has certainly taken an end, or the token is dead: nothing may follow.
         var isGone = false
@@ -21,7 +20,8 @@ extension Phone {
         private(set) var isRemoved = false
         var deathReports = 0
 
-        var isLive: Bool { !isExpired && !hasLeft && !isDead && !hasEnded && !isGone }
+        /// Is `true` until the shard, the person or the service is done with it.
+        var goesOn: Bool { !isExpired && !hasLeft && !isDead && !isGone }
 
         mutating func sent(_ event: Payload.Event) { isEnding = event == .end }
 
@@ -30,14 +30,12 @@ extension Phone {
         ///   - isLast: `true` if nothing follows the push, though it was refused: the card stays on the phone until the system removes it.
         mutating func answered(_ flight: Flight, isServed: Bool, isHeld: Bool, isLast: Bool) {
             isEnding = false
-            let isEnd = flight.payload.event == .end
             switch flight.outcome {
-            case .accepted: if isEnd { (hasEnded, isGone) = (true, true) }
-            case .uncertain: if flight.arrives, isEnd { hasEnded = true }
+            case .accepted: if flight.payload.event == .end { isGone = true }
             // A dead answer for a replaced token says nothing about the new one.
             case .deadToken: if isServed, !isHeld { (isGone, isRemoved) = (true, true) }
             case .refused: if isLast { isGone = true }
-            case .throttled, .serviceError, .notProcessed: break
+            case .throttled, .serviceError, .notProcessed, .uncertain: break
             }
         }
     }

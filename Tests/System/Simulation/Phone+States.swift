@@ -3,11 +3,10 @@ import FanfareLineup
 import FanfareModel
 
 extension Phone {
-    /// The states that it was given: the oracle of versions that arrive, and of those that were refused.
+    /// The states that the service has taken or refused: the oracle of versions that must not come again.
     struct States {
-        /// State of the last accepted push; `shown` is the state on the card.
+        /// State of the last accepted push.
         var accepted: [UInt8]?
-        private(set) var shown: [UInt8]?
         /// Newest publication of its audience when the last accepted push left.
         private(set) var acceptedSerial: UInt64 = 0
         /// Serial of the newest state, if the service has refused it for good: no push is due before a newer state.
@@ -26,7 +25,6 @@ extension Phone {
         ///   - serial: newest publication of its audience when the push left.
         ///   - isLast: `true` if nothing follows the push, though it was refused.
         mutating func answered(_ flight: Flight, of serial: UInt64, isLast: Bool) {
-            if flight.outcome == .accepted || flight.arrives, flight.isTaken { shown = flight.payload.state }
             if flight.outcome == .accepted { (accepted, acceptedSerial) = (flight.payload.state, serial) }
             if flight.outcome == .refused, !isLast { refused(flight.payload.state, of: serial) }
         }
@@ -57,7 +55,7 @@ extension Phone {
         mutating func sent(_ payload: Payload, newest serial: UInt64, at moment: Moment) {
             flying += 1
             // A push that the phone drops for its stamp does not count for the order of stamps.
-            if Phone.takes(payload.stamp, at: moment) { stamp = payload.stamp }
+            if Screen.takes(payload.stamp, at: moment) { stamp = payload.stamp }
             state = payload.state
             mayRepeat = false
             self.serial = serial

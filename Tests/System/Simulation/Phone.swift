@@ -2,13 +2,14 @@ import FanfareFanOut
 import FanfareLineup
 import FanfareModel
 
-/// One activity as the world sees it: the pushes sent to it, and the bounds of what they may contain. Each part is the oracle of one
-/// specification and knows none of the others; the phone tells them what happens.
+/// One activity as the world sees it: what its device shows, and what pushes to it may contain. The screen is the truth; each other part is the
+/// oracle of one specification. Parts know nothing of each other; the phone tells them what happens.
 struct Phone {
     let id: ActivityID
     let node: Int
     /// Audience that the person chose last.
     var audience: AudienceKey
+    var screen = Screen()
     var following = Following()
     var tokens: Tokens
     /// The card of an activity started by a push; `nil` if the app started the activity.
@@ -24,6 +25,8 @@ struct Phone {
 
     /// Audience that the shard knows; `nil` before the follow and after an unfollow.
     var served: AudienceKey? { following.served }
+    /// Is `true` if the person looks at a card that somebody still cares for.
+    var isLive: Bool { life.goesOn && !screen.hasEnded }
 
     init(
         id: ActivityID, node: Int, audience: AudienceKey, subscriber: Subscriber, limits: ActivityLimits,
@@ -46,11 +49,6 @@ struct Phone {
         naming.isIntroduced = true
         naming.wasUsed = old.naming.wasUsed
         health.wasHeld = old.health.wasHeld
-    }
-
-    /// Is `true` if a device takes the stamp: devices drop stamps that are half a minute old or eight hours ahead.
-    static func takes(_ stamp: Int64, at truth: Moment) -> Bool {
-        stamp > truth.wallSeconds - 30 && stamp <= truth.wallSeconds + 8 * 3600
     }
 
     // MARK: What the shard is told
@@ -125,6 +123,7 @@ struct Phone {
         let isServed = flight.token == tokens.served
         let isPrivateEnd = flight.payload.event == .end && (served == nil || naming.isDetached)
         let isLast = flight.outcome == .refused && isPrivateEnd
+        screen.answered(flight)
         states.answered(flight, of: last.serial, isLast: isLast)
         last.answered(flight.outcome, isLast: isLast, at: now)
         life.answered(flight, isServed: isServed, isHeld: isHeld, isLast: isLast)

@@ -106,6 +106,20 @@ struct PublishedTopics {
         return served.topics.contains { newest($0, for: following) != nil }
     }
 
+    /// Is `true` if everything of the audience that the phone is to see is over.
+    func isOver(_ audience: AudienceKey, for following: Phone.Following) -> Bool {
+        audience.topics.allSatisfy { newest($0, for: following)?.event == .end }
+    }
+
+    /// Is `true` if a lineup may be over. Topics that the core forgot were over, but from outside it is unknown if
+    /// the shard still knows that and ends the lineup.
+    func mayBeOver(_ audience: AudienceKey, for following: Phone.Following) -> Bool {
+        guard case .lineup(let topics, _) = audience else { return false }
+        return topics.allSatisfy { topic in
+            newest(topic, for: following).map { $0.event == .end } ?? (tenures[topic] != nil)
+        }
+    }
+
     /// Is `true` if new publications of the topic are meant for the phone.
     func shows(_ topic: TopicID, to following: Phone.Following) -> Bool {
         switch following.served {

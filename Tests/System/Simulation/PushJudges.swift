@@ -6,7 +6,7 @@ extension Sight {
     /// The judges of every push, in the order in which they are asked.
     static let judges: [any PushJudge] = [
         FlightJudge(), TokenJudge(), JWTJudge(), StampJudge(), RetryJudge(), RepetitionJudge(), RefusalJudge(),
-        AgeJudge(),
+        AgeJudge(), UpdateTokenJudge(),
     ]
     /// The judges of alerts and priorities, of all pushes but starts.
     static let attentionJudges: [any PushJudge] = [AlertJudge(), AttentionJudge()]
@@ -43,7 +43,7 @@ struct StampJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
         let stamp = sight.payload.stamp
         if stamp < sight.phone.last.stamp { return "stamp \(stamp) after \(sight.phone.last.stamp) (2)" }
-        if !sight.isUnseen, !Phone.takes(stamp, at: sight.moment) {
+        if !sight.isUnseen, !Screen.takes(stamp, at: sight.moment) {
             return "stamp \(stamp) at \(sight.moment.wallSeconds), which phones drop (12)"
         }
         return nil

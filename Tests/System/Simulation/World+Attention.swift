@@ -14,7 +14,7 @@ extension World {
         node.stampEpoch = node.clock.moment.stampEpoch
         for index in phones.indices where nodes[phones[index].node] === node {
             phones[index].last.mayRepeat = true
-            let isOver = phones[index].served.map { self.isOver($0, for: phones[index], node: node) } ?? true
+            let isOver = phones[index].served.map { node.topics.isOver($0, for: phones[index].following) } ?? true
             if !isOver { phones[index].isOwedWhatItRefused() }
         }
     }

@@ -34,7 +34,10 @@ extension World {
             case .report(let line): node.judges.deadTokens.heard(line)
             case .fate(let id, let fate):
                 guard let index = phones.lastIndex(where: { $0.id == id && isMeant($0, by: fate) }) else { break }
-                falsehood = falsehood ?? judgeFate(fate, of: index).map { "activity \(id.rawValue): \($0)" }
+                let judge = FateJudge(
+                    phone: phones[index], age: age(of: phones[index]),
+                    successor: phones.first { $0.card?.renews == index })
+                falsehood = falsehood ?? judge.seen(fate).map { "activity \(id.rawValue): \($0)" }
                 switch fate {
                 case .expired: phones[index].life.isExpired = true
                 case .renewed:
@@ -82,7 +85,7 @@ extension World {
         // Tokens that are sick for good stay so until all other phones have the newest state.
         var quietSince = moment.monotonic
         for index in phones.indices
-        where phones[index].health.sickness != nil && phones[index].life.isLive && phones[index].hasToken {
+        where phones[index].health.sickness != nil && phones[index].isLive && phones[index].hasToken {
             if random.chance(0.5) { rotateToken(of: index) }
         }
         var looksForRenewed = true
@@ -95,11 +98,11 @@ extension World {
             var busy = false
             if looksForRenewed, moment.monotonic > quietSince + .seconds(10) {
                 looksForRenewed = false
-                if let neglected = neglectedWithNewToken() { return neglected }
+                if let neglected = violation(of: [NewTokenJudge()]) { return neglected }
             }
-            let patience = World.patience + .seconds(40)
+            let patience = NeglectJudge.patience + .seconds(40)
             if moment.monotonic > quietSince + patience, phones.contains(where: { $0.health.sickness != nil }) {
-                if let neglected = neglected() { return neglected }
+                if let neglected = violation(of: [NeglectJudge()]) { return neglected }
                 for index in phones.indices { phones[index].health.sickness = nil }
             }
             for node in nodes {

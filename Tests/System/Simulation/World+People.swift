@@ -37,7 +37,7 @@ extension World {
     }
 
     func livePhone() -> Int? {
-        phones.indices.filter { phones[$0].life.isLive }.randomElement(using: &random)
+        phones.indices.filter { phones[$0].isLive }.randomElement(using: &random)
     }
 
     func unfollow(_ index: Int) {
@@ -59,7 +59,7 @@ extension World {
     }
 
     func follow(on node: Int) {
-        guard phones.count(where: \.life.isLive) < options.activitiesMax else { return }
+        guard phones.count(where: \.isLive) < options.activitiesMax else { return }
         if options.reusesIDs, options.renews, random.chance(0.4), let name = freedName(on: node) {
             followAgain(by: name, on: node)
             return

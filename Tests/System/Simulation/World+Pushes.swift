@@ -93,7 +93,7 @@ extension World {
                 Flight(
                     delivery: delivery, payload: payload, told: told, phone: phone, token: token,
                     outcome: fate.outcome, arrives: fate.arrives, jwt: node.jwt,
-                    isTaken: Phone.takes(payload.stamp, at: moment),
+                    isTaken: Screen.takes(payload.stamp, at: moment),
                     trouble: fate.trouble))
         }
         tell(node)
@@ -110,7 +110,7 @@ extension World {
         if flight.token != phones[flight.phone].tokens.served, flight.outcome == .accepted, !wasSeen, random.chance(0.5)
         {
             (flight.outcome, flight.arrives) = (.deadToken, false)
-            if isStart { phones[flight.phone].lostStart() }
+            if isStart { phones[flight.phone].screen.lostStart() }
         }
         happens("answer to phone \(flight.phone): \(flight.outcome)", at: node)
         if isStart {
@@ -149,7 +149,7 @@ extension World {
             }
         }
         if isHeld, node.judges.deadTokens.isInDoubt { phones[flight.phone].health.isHeld = false }
-        if phones[flight.phone].life.isGone, age(of: phones[flight.phone]) < lifetime - .seconds(1) {
+        if phones[flight.phone].life.isGone, !isLetGo(phones[flight.phone]) {
             phones[flight.phone].life.isEndedEarly = true
         }
         forgetEmptyLineups(of: node)

@@ -33,7 +33,9 @@ extension World {
         guard node.topics.hasNews(for: phone.following) else { return nil }
         var newest: [TopicID: Publication] = [:]
         for topic in served.topics {
-            if case .lineup = served, lineupJudge(of: node).isGone(topic) || node.topics.mayBeUnknown.contains(topic) {
+            if case .lineup = served,
+                stateJudge(of: node).lineups.isGone(topic) || node.topics.mayBeUnknown.contains(topic)
+            {
                 continue
             }
             newest[topic] = node.topics.newest(topic, for: phone.following)
@@ -46,51 +48,18 @@ extension World {
     /// - Returns: the fault of the answer; `nil` if it is right.
     func judgeAnswer(to number: UInt64, isComplete: Bool, from node: Node) -> String? {
         if let violation = node.judges.questions.seen(answerTo: number) { return violation }
+        let judge = LackJudge(states: stateJudge(of: node))
         for (asked, lacks) in node.judges.questions.takeAnswered() {
             for lack in lacks {
                 let phone = phones[lack.phone]
-                if let wrong = stillLacks(lack, phone, node) {
+                if let wrong = judge.seen(lack, of: phone, aged: age(of: phone)) {
                     return "activity \(phone.id.rawValue) \(wrong), and question \(asked) is answered"
                 }
-                if isComplete, let refused = lack.refused, phone.states.refusedSerial == refused,
-                    phone.states.acceptedSerial < refused,
-                    phone.following.joins == lack.joins, !phone.life.isGone, !phone.life.isExpired, !isLetGo(phone),
-                    refused == node.topics.newestSerial(for: phone.following)
-                {
+                if isComplete, judge.isRefused(lack, of: phone, aged: age(of: phone)) {
                     return "activity \(phone.id.rawValue) was refused what question \(asked) was about, and all have it"
                 }
             }
         }
         return nil
-    }
-
-    private func stillLacks(_ lack: Lack, _ phone: Phone, _ node: Node) -> String? {
-        if phone.life.isGone || phone.life.isExpired || isLetGo(phone) { return nil }
-        switch lack.thing {
-        case .end:
-            // A phone that came back before its end was sent may have left again since.
-            guard phone.following.joins == lack.joins else { return nil }
-            return phone.served == nil || phone.naming.isDetached ? "left and was not ended" : nil
-        case .start:
-            guard !phone.hasToken, phone.card?.isOut == false, phone.following.joins == lack.joins else { return nil }
-            return "was not started"
-        case .state(let serial, let newest):
-            guard phone.following.joins == lack.joins, !phone.naming.isDetached,
-                max(phone.states.acceptedSerial, phone.states.lastRefused) < serial
-            else { return nil }
-            // The newest versions may look like the state that it has or was refused.
-            guard let served = phone.served else { return nil }
-            var versions: [TopicID: [Publication]] = [:]
-            for (topic, version) in newest {
-                let later = node.topics.told[topic, default: []].map(\.publication).filter {
-                    $0.serial > version.serial
-                }
-                versions[topic] = [version] + later
-            }
-            let wrong = [phone.states.accepted, phone.states.refusedState].compactMap(\.self).map {
-                stale($0, beside: served, versions: versions, node: node)
-            }
-            return wrong.contains(nil) ? nil : "shows \(wrong.first.flatMap(\.self) ?? "nothing")"
-        }
     }
 }

@@ -7,7 +7,7 @@ extension World {
     func makeTrouble() {
         let node = nodes.randomElement(using: &random)!
         let now = moment.monotonic
-        let live = phones.indices.filter { phones[$0].life.isLive && nodes[phones[$0].node] === node }
+        let live = phones.indices.filter { phones[$0].isLive && nodes[phones[$0].node] === node }
         // Renewed cards are seldom held for long.
         if options.handsOver, node.judges.deadTokens.isShut, random.chance(0.3) { reRegisterHeld(live, at: node) }
         switch Int.random(in: 0..<10, using: &random) {
@@ -66,7 +66,7 @@ extension World {
             if payload.event == .start {
                 // A card that was seen cannot be lost.
                 guard phones[phone].card?.isReported == false else { continue }
-                phones[phone].lostStart()
+                phones[phone].screen.lostStart()
             }
             node.flying[index].outcome = .notProcessed
             node.flying[index].arrives = false
@@ -168,64 +168,4 @@ extension World {
         if topics.contains(where: feed.history.reopened.contains) { counts.troubles.note(.reopened, meeting) }
         if topics.contains(where: feed.history.reborn.contains) { counts.troubles.note(.reborn, meeting) }
     }
-
-    /// Finds a phone that lacks something although nothing of its own delays it, and the feed has been quiet for longer
-    /// than any wait: it waits for another phone's trouble or for a clock. A phone without trouble, or without trouble
-    /// since its new token, has nothing to wait for.
-    func neglected() -> String? {
-        for phone in phones
-        where !phone.life.isGone && !phone.life.isExpired && !isBetweenCards(phone)
-            && (phone.hasToken || !isOutlivedAndLetGo(phone))
-        {
-            let node = nodes[phone.node]
-            if phone.health.isHeld, node.judges.deadTokens.isShut { continue }
-            guard phone.health.sickness == nil, phone.last.flying == 0, phone.states.refusedSerial == nil,
-                phone.health.troubledAt.map({ $0 + World.patience < moment.monotonic }) ?? true
-            else { continue }
-            guard phone.hasToken else {
-                if let card = phone.card, !card.isOut, node.topics.hasNews(for: phone.following) {
-                    return "\(card.name) waits for its start, for another's trouble or a clock (10)"
-                }
-                continue
-            }
-            guard let served = phone.served else {
-                if isLetGo(phone) { continue }
-                return "activity \(phone.id.rawValue) left and waits for its end (10)"
-            }
-            guard node.topics.hasNews(for: phone.following) else { continue }
-            guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
-            else {
-                return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
-            }
-        }
-        return nil
-    }
-
-    /// Finds a phone with a new token and without trouble since that lacks something, on a node without other trouble.
-    func neglectedWithNewToken() -> String? {
-        let sick = Set(
-            phones.lazy.filter { $0.health.sickness != nil && !$0.life.isGone && !$0.life.isExpired }.map(\.node))
-        for phone in phones where phone.tokens.isNew && !phone.life.isGone && !phone.life.isExpired && phone.hasToken {
-            let node = nodes[phone.node]
-            guard !sick.contains(phone.node), phone.health.troubledAt == nil, phone.last.flying == 0,
-                phone.states.refusedSerial == nil,
-                !isBetweenCards(phone), !isLetGo(phone), !node.shard.isFeedbackFull
-            else { continue }
-            if phone.served == nil { return "activity \(phone.id.rawValue) has a new token and waits for its end (10)" }
-            // Nothing is wrong with the token: its alert waits for the disk.
-            guard let served = phone.served, node.topics.hasNews(for: phone.following),
-                !node.shard.awaitsClaim(phone.id)
-            else {
-                continue
-            }
-            guard let accepted = phone.states.accepted, stale(accepted, of: phone, beside: served, node: node) == nil
-            else {
-                return "activity \(phone.id.rawValue) has a new token and waits for the newest state (10)"
-            }
-        }
-        return nil
-    }
-
-    /// Longest wait of a token after its own trouble: 64 seconds and half as much, with a margin.
-    static let patience = Duration.seconds(110)
 }

@@ -7,7 +7,8 @@ import FanfareQueues
 /// failure is reproduced by its number.
 ///
 /// Each step does one small thing (an update arrives, a person follows, a push comes back, a second passes). Each push is judged, and after
-/// each step, or each `auditInterval` steps, every invariant is checked that holds at all times. Worlds are small, so that rare coincidences are common.
+/// each step, or each `auditInterval` steps, every invariant is checked that holds at all times. Worlds are small, so that rare coincidences
+/// are common.
 package final class World {
     /// Next thing that a world does; the weights make both quiet spells and storms.
     enum Action: CaseIterable {
@@ -67,7 +68,7 @@ package final class World {
         for _ in 0..<count {
             counts.steps += 1
             let isAudited = counts.steps % auditInterval == 0
-            if let violation = step() ?? (isAudited ? locallyViolated() : falsehood) {
+            if let violation = step() ?? (isAudited ? locallyViolated() : falsehood ?? feed.violatedInvariant()) {
                 return "step \(counts.steps): \(violation)"
             }
             // Now and then the world goes quiet, and the global invariants are checked.
@@ -160,7 +161,9 @@ package final class World {
         for number in numbers + [UInt64(moment.monotonic.nanoseconds)] { digest = (digest ^ number).mixed }
     }
 
+    /// Audits the parts of all shards, and checks the feed.
     func locallyViolated() -> String? {
+        counts.audits += 1
         for node in nodes { if let violation = node.shard.violatedInvariant() { return violation } }
         if let falsehood { return falsehood }
         return feed.violatedInvariant()

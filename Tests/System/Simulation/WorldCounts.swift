@@ -1,6 +1,8 @@
 /// What a world has seen: one in which nothing happens proves nothing.
 package struct WorldCounts: Sendable {
     package internal(set) var steps = 0
+    /// Audits of the shards' parts: after steps, and in calms.
+    package internal(set) var audits = 0
     /// Pushes judged, and how many of them had an alert.
     package internal(set) var pushes = 0
     package internal(set) var alerts = 0
@@ -17,6 +19,7 @@ package struct WorldCounts: Sendable {
 
     package static func += (a: inout WorldCounts, b: WorldCounts) {
         a.steps += b.steps
+        a.audits += b.audits
         a.pushes += b.pushes
         a.alerts += b.alerts
         a.joinedAlerts += b.joinedAlerts

@@ -42,6 +42,30 @@ import Testing
         #expect(violation == "publication 1 waits for what comes after a question")
     }
 
+    /// Returns the fault when the newer version overtakes the older one.
+    private static func overtaking(_ old: Publication, by new: Publication) -> String? {
+        var judge = OvertakingJudge()
+        judge.took(.publish(old))
+        return judge.seen(old.serial, overtakenBy: .publish(new))
+    }
+
+    @Test func noVersionIsLeftOutThatEverybodyIsToGet() {
+        let fault = "publication 1 is left out, which everybody is to get"
+        #expect(Self.overtaking(.test(1, alert: .test), by: .test(2)) == fault)
+        #expect(Self.overtaking(.test(1, prominence: Prominence(occasionWeight: 5)), by: .test(2)) == fault)
+        #expect(Self.overtaking(.test(1, isRepublished: true), by: .test(2)) == fault)
+    }
+
+    @Test func aVersionIsOvertakenByANewerOneOfItsTopicThatIsAsUrgent() {
+        let (strange, slow) = (
+            "publication 1 is overtaken by something else", "publication 1 waits for a less urgent one"
+        )
+        #expect(Self.overtaking(.test(1), by: .test(2, of: Self.other)) == strange)
+        #expect(Self.overtaking(.test(1), by: .test(1)) == strange)
+        #expect(Self.overtaking(.test(1), by: .test(2, priority: .conserving)) == slow)
+        #expect(Self.overtaking(.test(1), by: .test(2, event: .end, priority: .conserving)) == nil)
+    }
+
     @Test func aPublicationIsReportedCompleteOnceUnlessAPhoneLacksIt() {
         var judge = CompletionJudge()
         judge.note(.test(1), at: Self.now)
@@ -51,6 +75,38 @@ import Testing
         #expect(judge.violation(lacked: [], doubtful: []) == nil && judge.violation(lacked: [1], doubtful: []) != nil)
         judge.completed(1)
         #expect(judge.violation(lacked: [], doubtful: [1]) == "publication 1 was reported complete 2 times")
+    }
+
+    @Test func aVersionThatWasOvertakenIsNotReportedComplete() {
+        var judge = CompletionJudge()
+        judge.note(.test(1), at: Self.now)
+        judge.overtook(1)
+        #expect(judge.violation(lacked: [], doubtful: []) == nil)
+        judge.completed(1)
+        #expect(judge.violation(lacked: [], doubtful: []) == "publication 1 was reported complete 1 times")
+    }
+
+    @Test func operatorsHearThatDeadTokensAreFewAgain() {
+        var judge = DeadTokenJudge(remembering: 2...10, probes: 1)
+        for _ in 0..<2 { judge.answered(dead: true) }
+        judge.heard("2 of 2 pushes went to dead tokens")
+        for _ in 0..<6 { judge.answered(dead: false) }
+        #expect(judge.isShut && judge.violation() == nil)
+        judge.answered(dead: false)
+        #expect(!judge.isShut && judge.violation() == "operators were told 1 and 0 times of dead tokens")
+        judge.heard("dead tokens are few again")
+        #expect(judge.violation() == nil)
+    }
+
+    @Test func aShutGuardTriesHeldTokensInTheirOrder() {
+        var judge = DeadTokenJudge(remembering: 2...10, probes: 1)
+        for _ in 0..<2 { judge.answered(dead: true) }
+        for phone in 1...3 { judge.hold(phone, [1], at: Self.now) }
+        let early = judge.release(at: Self.now + .seconds(9)) { _, _ in .stays }
+        let first = judge.release(at: Self.now + .seconds(10)) { phone, _ in phone == 1 ? .hasGone : .stays }
+        judge.overrule()
+        let others = judge.release(at: Self.now + .seconds(20)) { _, _ in .stays }
+        #expect(early.isEmpty && first == [2] && others == [3])
     }
 
     @Test func operatorsHearOfEachAlarmOfTheGuard() {
@@ -68,6 +124,55 @@ import Testing
         let allowed = (0..<18).compactMap { _ in judge.silentBeforeAlert() }
         let beyond = judge.silentBeforeAlert()
         #expect(allowed.isEmpty && beyond == "silent pushes overtake the alerts of other audiences")
+    }
+
+    private static let lanes = LaneShares(visits: [8, 4, 2, 1], quantum: 4)
+
+    @Test func pushesOfTheFirstLaneMakeUpForSilentOnes() {
+        var judge = LaneJudge(Self.lanes)
+        for _ in 0..<18 { _ = judge.seen(.overtaking) }
+        let urgent = [judge.seen(.urgent), judge.seen(.urgent)]
+        let (silent, beyond) = (judge.seen(.overtaking), judge.seen(.overtaking))
+        #expect(urgent.allSatisfy { $0 == nil } && silent == nil && beyond != nil)
+    }
+
+    @Test func aCursorExcusesNoMoreVisitsThanItMakes() {
+        var (excused, limited) = (LaneJudge(Self.lanes), LaneJudge(Self.lanes))
+        excused.cursorBegins(over: 2, most: 5)
+        limited.cursorBegins(over: 9, most: 1)
+        for _ in 0..<18 { _ = (excused.silentBeforeAlert(), limited.silentBeforeAlert()) }
+        let (visit, beyond) = (excused.silentBeforeAlert(), excused.silentBeforeAlert())
+        let tooMany = limited.silentBeforeAlert()
+        #expect(visit == nil && beyond != nil && tooMany != nil)
+    }
+
+    @Test func privateEndsHaveTheirShareBesideAlerts() {
+        var judge = LaneJudge(Self.lanes)
+        let allowed = (0..<16).compactMap { _ in judge.seen(.overtakingEnd) }
+        let beyond = judge.seen(.overtakingEnd)
+        let (alert, next) = (judge.seen(.alert), judge.seen(.overtakingEnd))
+        #expect(allowed.isEmpty && beyond == "private ends overtake the alerts of others (10)")
+        #expect(alert == nil && next == nil)
+    }
+
+    @Test func aPushOvertakesTheAlertThatAnotherAudienceAwaits() {
+        var (waiting, left) = (Phone.test(), Phone.test(of: .topic(Self.other)))
+        let (silent, end) = (Payload.test(), Payload.test(.end))
+        let phone = left
+        waiting.noteAlert(of: .test(1, of: Self.match, alert: .test), at: Self.now)
+        left.joined(nil, tenure: 0, isWaited: false, at: Self.now)
+        func ranking(awaitsClaim: Bool = false, lifetime: Duration = .seconds(3600)) -> LaneRanking {
+            LaneRanking(
+                phones: [waiting, phone], node: 0, now: Self.now, lifetime: lifetime, gathers: false,
+                awaitsClaim: { _ in awaitsClaim })
+        }
+        #expect(ranking().rank(of: silent, for: phone) == .overtaking)
+        #expect(ranking().rank(of: end, for: left) == .overtakingEnd)
+        #expect(ranking().rank(of: end, for: phone) == .urgent && ranking().rank(of: silent, for: waiting) == .urgent)
+        #expect(ranking().rank(of: .test(alert: Alert.test.text), for: phone) == .alert)
+        #expect(ranking(awaitsClaim: true).rank(of: silent, for: phone) == .alone)
+        // The system has ended the other card.
+        #expect(ranking(lifetime: .seconds(1)).rank(of: silent, for: phone) == .alone)
     }
 
     @Test func aRotationIsSilentAndKeepsToItsBudget() {

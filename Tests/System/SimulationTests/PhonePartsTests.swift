@@ -25,6 +25,26 @@ import Testing
         alerts.stillMissed(at: now + after).map(\.alert.cause)
     }
 
+    @Test func aScreenShowsWhatHasArrivedAndTheDeviceHasTaken() {
+        func flight(_ state: UInt8, _ outcome: DeliveryOutcome, arrives: Bool, isTaken: Bool = true) -> Flight {
+            var batch = DeliveryBatch()
+            let payload = Payload.test(state == 0 ? .end : .update, state: [state])
+            batch.append(slot: ActivitySlot(0), generation: 0, payload: payload, token: [1] as [UInt8])
+            return Flight(
+                delivery: batch.deliveries[0], payload: payload, told: [], phone: 0, token: [1], outcome: outcome,
+                arrives: arrives, jwt: nil, isTaken: isTaken, trouble: nil)
+        }
+        var screen = Screen()
+        screen.answered(flight(1, .uncertain, arrives: false))
+        #expect(screen.state == nil)
+        screen.answered(flight(2, .uncertain, arrives: true))
+        #expect(screen.state == [2])
+        screen.answered(flight(3, .accepted, arrives: true, isTaken: false))
+        #expect(screen.state == [2] && !screen.hasEnded)
+        screen.answered(flight(0, .accepted, arrives: true))
+        #expect(screen.state == [0] && screen.hasEnded)
+    }
+
     @Test func anAlertIsMissedUntilItIsToldRevokedOrStale() {
         var alerts = Self.alerts("first", "second")
         #expect(Self.missed(alerts) == ["first", "second"] && alerts.isAwaited)

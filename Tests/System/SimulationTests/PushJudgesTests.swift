@@ -7,131 +7,141 @@ import Testing
 
 /// Each judge of pushes allows a good one and finds the fault of a bad one.
 @Suite struct PushJudgesTests {
-    private static let second: Int64 = 1_800_000_000
-    private static let moment = Moment(wallMilliseconds: second * 1000, monotonicNanoseconds: 1_000_000_000)
+    private static let second = Moment.test.wallSeconds
+    private static let moment = Moment.test
     private static let match = TopicID("match")
-    private static let goal = Alert(
-        cause: "goal", class: .essential, text: AlertText(title: "Goal", body: ""), freshFor: .seconds(60),
-        highlight: nil)
-
-    private static func phone() -> Phone {
-        var random = SplitMix64(seed: 1)
-        var phone = Phone(
-            id: ActivityID(UInt64(1)), node: 0, audience: .topic(match), subscriber: Subscriber(),
-            limits: ActivityLimits(), using: &random)
-        phone.joined(.topic(match), tenure: 0, isWaited: false, at: moment.monotonic)
-        return phone
-    }
-
-    private static func payload(
-        _ event: Payload.Event = .update, state: [UInt8] = [1], stamp: Int64 = PushJudgesTests.second,
-        alert: AlertText? = nil,
-        priority: Priority = .conserving
-    ) -> Payload {
-        Payload(
-            event: event, logLabel: "", state: state, stamp: stamp, staleDate: nil, dismissalDate: nil, alert: alert,
-            priority: priority)
-    }
-
-    private static func sight(
-        _ payload: Payload = PushJudgesTests.payload(), of phone: Phone = PushJudgesTests.phone(),
-        token: [UInt8]? = nil,
-        published: PublishedTopics = PublishedTopics(), after wait: Duration = .zero, isUnseen: Bool = false,
-        told: [AlertText]? = nil
-    ) -> Sight {
-        var later = moment
-        later.monotonic = moment.monotonic + wait
-        return Sight(
-            payload: payload, token: token ?? phone.tokens.served, phone: phone, published: published, moment: later,
-            engine: later, lifetime: .seconds(8 * 3600), isUnseen: isUnseen, faultOfJWT: nil, told: told)
-    }
+    private static let goal = Alert.test
 
     @Test func aPhoneGetsOnePushAtATimeAndNoneAfterItsEnd() {
-        var (flying, gone) = (Self.phone(), Self.phone())
-        flying.sent(Self.payload(), telling: [], newest: 1, at: Self.moment)
+        var (flying, gone) = (Phone.test(), Phone.test())
+        flying.sent(Payload.test(), telling: [], newest: 1, at: Self.moment)
         gone.life.isGone = true
-        #expect(FlightJudge().seen(Self.sight()) == nil)
-        #expect(FlightJudge().seen(Self.sight(of: flying)) == "two pushes in flight")
-        #expect(FlightJudge().seen(Self.sight(of: gone)) == "a push after its end (3)")
+        #expect(FlightJudge().seen(Sight.test()) == nil)
+        #expect(FlightJudge().seen(Sight.test(of: flying)) == "two pushes in flight")
+        #expect(FlightJudge().seen(Sight.test(of: gone)) == "a push after its end (3)")
     }
 
     @Test func aPushGoesToTheTokenThatTheShardWasGivenLast() {
-        var held = Self.phone()
+        var held = Phone.test()
         held.health.isHeld = true
-        #expect(TokenJudge().seen(Self.sight()) == nil)
-        #expect(TokenJudge().seen(Self.sight(token: [0])) == "a push to a token that was replaced before")
-        #expect(TokenJudge().seen(Self.sight(of: held)) == "a push to somebody who is held")
+        #expect(TokenJudge().seen(Sight.test()) == nil)
+        #expect(TokenJudge().seen(Sight.test(token: [0])) == "a push to a token that was replaced before")
+        #expect(TokenJudge().seen(Sight.test(of: held)) == "a push to somebody who is held")
     }
 
     @Test func aStampNeitherGoesBackNorIsDroppedByThePhone() {
-        var phone = Self.phone()
-        phone.sent(Self.payload(), telling: [], newest: 1, at: Self.moment)
-        let ahead = Self.payload(stamp: Self.second + 9 * 3600)
-        #expect(StampJudge().seen(Self.sight(of: phone)) == nil)
-        #expect(StampJudge().seen(Self.sight(Self.payload(stamp: Self.second - 1), of: phone)) != nil)
-        #expect(StampJudge().seen(Self.sight(ahead, of: phone)) != nil)
-        #expect(StampJudge().seen(Self.sight(ahead, of: phone, isUnseen: true)) == nil)
+        var phone = Phone.test()
+        phone.sent(Payload.test(), telling: [], newest: 1, at: Self.moment)
+        let ahead = Payload.test(stamp: Self.second + 9 * 3600)
+        #expect(StampJudge().seen(Sight.test(of: phone)) == nil)
+        #expect(StampJudge().seen(Sight.test(Payload.test(stamp: Self.second - 1), of: phone)) != nil)
+        #expect(StampJudge().seen(Sight.test(ahead, of: phone)) != nil)
+        #expect(StampJudge().seen(Sight.test(ahead, of: phone, isUnseen: true)) == nil)
     }
 
     @Test func aTokenInTroubleIsLeftAloneForASecond() {
-        var phone = Self.phone()
+        var phone = Phone.test()
         phone.health.answered(.throttled, isServed: true, isHeld: false, at: Self.moment.monotonic)
-        #expect(RetryJudge().seen(Self.sight(of: phone)) == "it is tried again at once (10)")
-        #expect(RetryJudge().seen(Self.sight(of: phone, after: .seconds(1))) == nil)
+        #expect(RetryJudge().seen(Sight.test(of: phone)) == "it is tried again at once (10)")
+        #expect(RetryJudge().seen(Sight.test(of: phone, after: .seconds(1))) == nil)
     }
 
     @Test func aStampBelongsToOneStateAndAStateIsSentOnce() {
-        var phone = Self.phone()
-        phone.sent(Self.payload(), telling: [], newest: 1, at: Self.moment)
+        var phone = Phone.test()
+        phone.sent(Payload.test(), telling: [], newest: 1, at: Self.moment)
         let (again, other) = (
-            Self.payload(stamp: Self.second + 1), Self.payload(state: [2], stamp: Self.second + 1)
+            Payload.test(stamp: Self.second + 1), Payload.test(state: [2], stamp: Self.second + 1)
         )
-        #expect(RepetitionJudge().seen(Self.sight(other, of: phone)) == nil)
-        #expect(RepetitionJudge().seen(Self.sight(again, of: phone)) == "the same state twice (5)")
-        #expect(RepetitionJudge().seen(Self.sight(Self.payload(state: [2]), of: phone)) != nil)
+        #expect(RepetitionJudge().seen(Sight.test(other, of: phone)) == nil)
+        #expect(RepetitionJudge().seen(Sight.test(again, of: phone)) == "the same state twice (5)")
+        #expect(RepetitionJudge().seen(Sight.test(Payload.test(state: [2]), of: phone)) != nil)
         phone.last.mayRepeat = true
-        #expect(RepetitionJudge().seen(Self.sight(again, of: phone)) == nil)
+        #expect(RepetitionJudge().seen(Sight.test(again, of: phone)) == nil)
     }
 
     @Test func whatWasRefusedForGoodIsNotSentAgain() {
-        var (phone, published) = (Self.phone(), PublishedTopics())
+        var (phone, published) = (Phone.test(), PublishedTopics())
         published.note(.test(3, of: Self.match), at: Self.moment.monotonic)
-        #expect(RefusalJudge().seen(Self.sight(of: phone, published: published)) == nil)
+        #expect(RefusalJudge().seen(Sight.test(of: phone, published: published)) == nil)
         phone.states.refused([1], of: 3)
-        #expect(RefusalJudge().seen(Self.sight(of: phone, published: published)) == "what was refused is sent again")
+        #expect(RefusalJudge().seen(Sight.test(of: phone, published: published)) == "what was refused is sent again")
         published.note(.test(4, of: Self.match), at: Self.moment.monotonic)
-        #expect(RefusalJudge().seen(Self.sight(of: phone, published: published)) == nil)
+        #expect(RefusalJudge().seen(Sight.test(of: phone, published: published)) == nil)
     }
 
     @Test func aCardThatHasOutlivedItsLimitGetsAnEndAndNoUpdate() {
         let late = Duration.seconds(8 * 3600 + 16)
-        #expect(AgeJudge().seen(Self.sight(after: .seconds(8 * 3600))) == nil)
-        #expect(AgeJudge().seen(Self.sight(after: late)) == "it has outlived its limit (L1)")
-        #expect(AgeJudge().seen(Self.sight(Self.payload(.end), after: late)) == nil)
+        #expect(AgeJudge().seen(Sight.test(after: .seconds(8 * 3600))) == nil)
+        #expect(AgeJudge().seen(Sight.test(after: late)) == "it has outlived its limit (L1)")
+        #expect(AgeJudge().seen(Sight.test(Payload.test(.end), after: late)) == nil)
     }
 
     @Test func aPushNamesAMissedAlertOnce() {
-        var phone = Self.phone()
+        var phone = Phone.test()
         let text = Self.goal.text
-        let payload = Self.payload(alert: text, priority: .immediate)
-        #expect(AlertJudge().seen(Self.sight(payload, of: phone, told: [text])) != nil)
+        let payload = Payload.test(alert: text, priority: .immediate)
+        #expect(AlertJudge().seen(Sight.test(payload, of: phone, told: [text])) != nil)
         phone.noteAlert(of: .test(1, of: Self.match, alert: Self.goal), at: Self.moment.monotonic)
-        #expect(AlertJudge().seen(Self.sight(payload, of: phone, told: [text])) == nil)
-        #expect(AlertJudge().seen(Self.sight(payload, of: phone)) != nil)
-        let calm = Self.payload(alert: text)
-        #expect(AlertJudge().seen(Self.sight(calm, of: phone, told: [text])) == "an alert at priority 5")
+        #expect(AlertJudge().seen(Sight.test(payload, of: phone, told: [text])) == nil)
+        #expect(AlertJudge().seen(Sight.test(payload, of: phone)) != nil)
+        let calm = Payload.test(alert: text)
+        #expect(AlertJudge().seen(Sight.test(calm, of: phone, told: [text])) == "an alert at priority 5")
         phone.sent(payload, telling: [text], newest: 1, at: Self.moment)
-        #expect(AlertJudge().seen(Self.sight(payload, of: phone, told: [text])) != nil)
+        #expect(AlertJudge().seen(Sight.test(payload, of: phone, told: [text])) != nil)
     }
 
     @Test func anAlertRidesUnlessThePersonWantsNone() {
-        var phone = Self.phone()
+        var phone = Phone.test()
         phone.noteAlert(of: .test(1, of: Self.match, alert: Self.goal), at: Self.moment.monotonic)
-        let alert = Self.payload(alert: Self.goal.text, priority: .immediate)
-        #expect(AttentionJudge().seen(Self.sight(alert, of: phone)) == nil)
-        #expect(AttentionJudge().seen(Self.sight(of: phone)) != nil)
+        let alert = Payload.test(alert: Self.goal.text, priority: .immediate)
+        #expect(AttentionJudge().seen(Sight.test(alert, of: phone)) == nil)
+        #expect(AttentionJudge().seen(Sight.test(of: phone)) != nil)
         phone.budget.subscriber.mask = .none
-        #expect(AttentionJudge().seen(Self.sight(alert, of: phone)) != nil)
-        #expect(AttentionJudge().seen(Self.sight(of: phone)) == nil)
+        #expect(AttentionJudge().seen(Sight.test(alert, of: phone)) != nil)
+        #expect(AttentionJudge().seen(Sight.test(of: phone)) == nil)
+    }
+
+    @Test func aPushHasNoJWTOfTheWrongTime() {
+        #expect(JWTJudge().seen(Sight.test()) == nil)
+        #expect(JWTJudge().seen(Sight.test(faultOfJWT: "a JWT of the wrong time")) == "a JWT of the wrong time")
+    }
+
+    @Test func aWrongTimeIsNoFaultBeforeTheEngineCanKnowIt() throws {
+        var credentials = Credentials(at: Self.moment)
+        var truth = Self.moment
+        truth.wallMilliseconds += 2 * 3600 * 1000
+        let made = credentials.current(at: Self.moment, truth: truth)
+        let jwt = try #require(made)
+        let fault = try #require(jwt.fault)
+        let now = Self.moment.monotonic
+        let late = now + .seconds(16)
+        #expect(credentials.judge(jwt, at: late) == nil)
+        // The service has taken a time before, so that another one is known.
+        credentials.accepted(jwt)
+        _ = credentials.refused(jwt, as: fault, at: Self.moment)
+        for _ in 0..<20 { credentials.note(isClockRight: true, at: now) }
+        #expect(credentials.judge(jwt, at: late) == nil)
+        credentials.note(isClockRight: true, at: now)
+        #expect(credentials.judge(jwt, at: now + .seconds(15)) == nil)
+        #expect(credentials.judge(jwt, at: late) == "a JWT of the wrong time, 16000 ms after one was refused (12)")
+        #expect(credentials.judge(Credentials.JWT(serial: jwt.serial, fault: nil), at: late) == nil)
+        credentials.accepted(jwt)
+        #expect(credentials.judge(jwt, at: late) == nil)
+    }
+
+    @Test func priority10IsForThoseWhoseBudgetIsNotSpent() {
+        var limits = ActivityLimits()
+        limits.immediate = TokenBucket.Size(burst: 1, refill: .seconds(600))
+        var phone = Phone.test(limits: limits)
+        var published = PublishedTopics()
+        published.note(.test(1, of: Self.match), at: Self.moment.monotonic)
+        let (urgent, calm) = (Payload.test(priority: .immediate), Payload.test())
+        let held = AttentionJudge().seen(Sight.test(calm, of: phone, published: published))
+        #expect(held == "priority 5 though the budget is not spent")
+        #expect(AttentionJudge().seen(Sight.test(urgent, of: phone, published: published)) == nil)
+        phone.sent(urgent, telling: [], newest: 1, at: Self.moment)
+        #expect(AttentionJudge().seen(Sight.test(calm, of: phone, published: published)) == nil)
+        let overspent = AttentionJudge().seen(Sight.test(urgent, of: phone, published: published))
+        #expect(overspent == "priority 10 on a spent budget")
     }
 }

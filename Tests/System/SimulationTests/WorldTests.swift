@@ -57,6 +57,20 @@ import Testing
         #expect(said.contains(WorldTests.digests()))
     }
 
+    @Test(arguments: UInt64(1)...6)
+    func auditsHappenAtAnIntervalAndChangeNothing(seed: UInt64) {
+        let (each, eighth) = (
+            World(seed: seed, options: WorldOptions(varying: seed)),
+            World(seed: seed, options: WorldOptions(varying: seed))
+        )
+        eighth.auditInterval = 8
+        let violations = [each.run(steps: 500), eighth.run(steps: 500)]
+        #expect(violations.allSatisfy { $0 == nil })
+        #expect(each.digest == eighth.digest && each.counts.pushes == eighth.counts.pushes)
+        // Both worlds audit every pull of their calms.
+        #expect(each.counts.audits - eighth.counts.audits == 500 - 500 / 8)
+    }
+
     private static func digests() -> String {
         (UInt64(1)...60).map { seed in
             let world = World(seed: seed, options: WorldOptions(varying: seed))
