@@ -4,7 +4,8 @@ import FanfareQueues
 /// Finds the topics whose newest versions all lineups show, and the few members whose lineups do not. A restart sends nothing to lineups of which
 /// nothing is missing.
 ///
-/// One pass for all topics goes over all activities, some in each turn, so a push of a lineup costs nothing for its completion.
+/// One pass for all topics goes over all activities, some in each turn, so a push of a lineup costs nothing for its completion. A pass waits while
+/// pushes that should leave at once do.
 final class LineupCompletionScan {
     private let reporter: FeedbackReporter
     private let membership: Membership
@@ -33,12 +34,16 @@ final class LineupCompletionScan {
     /// `CompletionBook.voids` when the pass began.
     private var voids: UInt32 = 0
     /// Slot at which a pass goes on.
-    private var cursor = 0
+    private(set) var cursor = 0
+    /// Number of candidates that a pass cannot note, because too many members lack them.
+    private var hopeless = 0
     private var passesAt: MonotonicTime?
     /// Is `true` if news of a listed topic were on their way to lineups when the pass began.
     private var areOnTheirWay = false
     /// The time from which on another pass takes little of the thread's time.
     private var freeAt = MonotonicTime.always
+    /// The time at which a pass goes on beside urgent pushes; `nil` while it waits for none.
+    private var waitsUntil: MonotonicTime?
     /// Time of the last `run`.
     private var now = MonotonicTime.always
     /// Topics of the lineup being examined, kept so that a visit allocates nothing.
@@ -48,8 +53,10 @@ final class LineupCompletionScan {
     static let interval = Duration.seconds(10)
     /// Time between two passes, for each activity: some hundred times as much as a visit takes.
     private static let spacing = Duration.microseconds(10)
-    /// Activities in a turn: about a millisecond.
-    private static let visitsMax = 1 << 13
+    /// Time for which a pass waits for urgent pushes, at most.
+    static let patience = Duration.seconds(60)
+    /// Activities in a turn: less than a tenth of a millisecond, because a pull may take two turns.
+    static let visitsMax = 1 << 9
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -63,18 +70,24 @@ final class LineupCompletionScan {
     /// Time for the next call of `run`; `nil` if there is nothing to be found.
     var due: MonotonicTime? {
         guard reporter.completions.isKept else { return nil }
-        guard candidates.isEmpty else { return .always }
+        guard candidates.isEmpty else { return goesOnAt }
         guard mayBegin, !reporter.completions.unnoted.isEmpty else { return nil }
-        return reporter.completions.unnoted.hasNews ? .always : passesAt ?? .always
+        guard !reporter.completions.unnoted.hasNews, let passesAt else { return .always }
+        return max(passesAt, goesOnAt)
     }
+
+    /// Time at which urgent pushes no longer keep a pass waiting. The turn after the last of them asks anew.
+    private var goesOnAt: MonotonicTime { membership.lanes.hasUrgentWork ? waitsUntil ?? .always : .always }
 
     /// Goes on with a pass, or begins one that is due.
     func run(at moment: Moment) {
         guard reporter.completions.isKept else { return }
         now = moment.monotonic
         if candidates.isEmpty {
-            guard mayBegin, !reporter.completions.unnoted.isEmpty, isDue() else { return }
+            guard mayBegin, !reporter.completions.unnoted.isEmpty, isDue(), !isWaiting() else { return }
             begin()
+        } else if isWaiting() {
+            return
         }
         visit()
     }
@@ -111,8 +124,20 @@ final class LineupCompletionScan {
         return passesAt.map { now >= $0 } ?? false
     }
 
+    /// Returns whether a pass that is due, or under way, waits for urgent pushes.
+    private func isWaiting() -> Bool {
+        guard membership.lanes.hasUrgentWork else {
+            waitsUntil = nil
+            return false
+        }
+        let end = waitsUntil ?? now + LineupCompletionScan.patience
+        waitsUntil = end
+        return now < end
+    }
+
     private func begin() {
         (cursor, passesAt) = (0, nil)
+        hopeless = 0
         (before, voids) = (reporter.completions.before, reporter.completions.voids)
         _ = reporter.completions.unnoted.takeNews()
         areOnTheirWay = false
@@ -141,6 +166,7 @@ final class LineupCompletionScan {
 
     /// Sets the time of the next pass, for topics that are not noted yet.
     private func scheduleNext() {
+        waitsUntil = nil
         let spacing = LineupCompletionScan.spacing * membership.store.activities.count
         freeAt = now + max(CompletionBook.gathering, spacing)
         passesAt =
@@ -158,7 +184,7 @@ final class LineupCompletionScan {
     private func visit() {
         guard !candidates.isEmpty else { return }
         let end = min(membership.store.activities.count, cursor + LineupCompletionScan.visitsMax)
-        while cursor < end {
+        while cursor < end, hopeless < candidates.count {
             let slot = ActivitySlot(UInt32(cursor))
             cursor += 1
             let index = membership.store[slot].audience
@@ -168,7 +194,7 @@ final class LineupCompletionScan {
             }
             except(slot, row)
         }
-        if cursor >= membership.store.activities.count { conclude() }
+        if cursor >= membership.store.activities.count || hopeless == candidates.count { conclude() }
     }
 
     /// Makes the member an exception from its lineup's topics.
@@ -179,6 +205,7 @@ final class LineupCompletionScan {
             let place = Int(places[topic.place])
             guard candidates[place].lacking.count <= TopicCompletion.exceptionsMax else { continue }
             candidates[place].lacking.append(mark)
+            if candidates[place].lacking.count > TopicCompletion.exceptionsMax { hopeless += 1 }
         }
     }
 

@@ -80,6 +80,45 @@ import Testing
         #expect(Self.completions(service, after: 620).last?.exceptions.isEmpty == true)
     }
 
+    /// Makes a search be due, and then a push to each of a thousand members that does not wait.
+    private static func serviceWithUrgentPushes() -> ScriptedService {
+        let service = service()
+        for member in 0..<1000 { service.follow(member, key) }
+        service.apply(.publish(publication(1, version: 1)))
+        service.run()
+        service.pass(seconds: 5)
+        service.apply(.publish(publication(2, of: 1, version: 1)))
+        return service
+    }
+
+    @Test func noSearchRunsBeforeUrgentPushesHaveLeft() {
+        let service = Self.serviceWithUrgentPushes()
+        let scan = service.shard.retries.lineupScan
+        var pulled = service.pull()
+        #expect(scan.due == service.moment.monotonic + LineupCompletionScan.patience)
+        var pushes = 0
+        while !pulled.isEmpty {
+            #expect(scan.cursor == 0)
+            pushes += pulled.count
+            service.complete(pulled, .accepted)
+            pulled = service.pull()
+        }
+        #expect(pushes == 1000)
+        #expect(Self.named(Self.completions(service, after: 5)) == Set(Self.topics))
+    }
+
+    /// The search ends as soon as too many members lack the version.
+    @Test func aSearchDoesNotWaitForUrgentPushesForEver() {
+        let service = Self.serviceWithUrgentPushes()
+        let scan = service.shard.retries.lineupScan
+        for (seconds, visits) in [(0, 0), (59, 0), (1, TopicCompletion.exceptionsMax + 1)] as [(Int64, Int)] {
+            service.pass(seconds: seconds)
+            let mayHavePushes = service.shard.mayHavePushes(at: service.moment)
+            #expect(mayHavePushes && scan.cursor == visits)
+        }
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     @Test func aJoinerIsPartOfACompletionAsSoonAsLogTimeHasPassed() {
         let service = Self.service()
         service.follow(1, Self.key)
