@@ -253,15 +253,15 @@ final class LineupCompletionScan {
         return restores(lineup.publishedSpotlight, row)
     }
 
-    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news. A cycle moves it on in any case.
+    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news, or a cycle moves it on in any case.
     private func restores(_ spotlight: Int?, _ row: Int) -> Bool {
         let rules = membership.lineupRules
-        guard rules.round == nil else { return true }
         topicStates.removeAll(keepingCapacity: true)
         for topic in membership.lineups.topicIndices(of: row) {
             topicStates.append(membership.topics.faces[topic.place].topic(at: now))
         }
         let rotation = Rotation(rules, pinned: membership.lineups.pinned(of: row), at: now)
+        guard rules.round == nil || !rotation.goesRound(topicStates) else { return true }
         return rotation.wanted(topicStates, now: now) == spotlight
     }
 }

@@ -16,12 +16,12 @@ import Testing
     /// - Parameter place: place of the topic in `topics`.
     private static func publication(
         _ serial: UInt64, of place: Int = 0, version: UInt32, priority: Priority = .immediate,
-        event: Publication.Event = .update
+        event: Publication.Event = .update, weight: Int? = nil
     ) -> Publication {
         Publication.test(
             serial, of: topics[place], numbered: TopicNumber(place: UInt32(place), birth: UInt64(place + 1)),
             version: version, event: event, state: ["n": .int(Int64(version))], priority: priority,
-            freesID: event == .end)
+            prominence: Prominence(occasionWeight: weight), freesID: event == .end)
     }
 
     private static func service(lineups: LineupRules = LineupRules(), besideOthers: Bool = false) -> ScriptedService {
@@ -117,6 +117,20 @@ import Testing
             #expect(mayHavePushes && scan.cursor == visits)
         }
         #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// A restart shows the favourite, and no cycle moves the spotlight while the favourite is live.
+    @Test func aSpotlightAwayFromALiveFavouriteIsAnExceptionAlsoWithCycles() {
+        var rules = LineupRules()
+        rules.round = .seconds(30)
+        let service = Self.service(lineups: rules)
+        for member in 1...2 { service.follow(member, .lineup(Self.topics, favourite: Self.topics[0])) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        _ = Self.completions(service, after: 5)
+        service.apply(.publish(Self.publication(2, of: 1, version: 1, weight: 50)))
+        let found = Self.completions(service, after: 12)
+        #expect(!found.isEmpty && found.allSatisfy { $0.exceptions.count == 2 }, "the news has its dwell")
+        #expect(Self.completions(service, after: 30).last?.exceptions.isEmpty == true)
     }
 
     @Test func aJoinerIsPartOfACompletionAsSoonAsLogTimeHasPassed() {
