@@ -142,9 +142,15 @@ final class LineupCompletionScan {
         _ = reporter.completions.unnoted.takeNews()
         areOnTheirWay = false
         for (topic, reasons) in reporter.completions.unnoted.takeAll() {
-            guard let lineups = membership.lineups[topic], let publication = completable(topic) else {
+            guard let publication = completable(topic) else {
                 // The topic's next version lists it again.
                 notes[topic] = nil
+                continue
+            }
+            guard let lineups = membership.lineups[topic] else {
+                notes[topic] = nil
+                // Another shard has lineups of the topic, which are complete only together with those of all shards.
+                if reasons.contains(.question) { reporter.completions.noteWithoutLineups(publication) }
                 continue
             }
             guard lineups.news.isEmpty else {
