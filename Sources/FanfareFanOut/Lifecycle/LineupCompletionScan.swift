@@ -253,9 +253,9 @@ final class LineupCompletionScan {
         }
         let (activity, audience) = (membership.store[slot], membership.audiences[index])
         guard let lineup = audience.lineup, audience.target > 0, audience.event == .update, lineup.deferred.isEmpty,
-            !lineup.awaitsNews, !lineup.isGathering(at: now), !membership.isOwed(activity, audience),
-            !membership.isRefused(activity, audience)
+            !lineup.awaitsNews, !lineup.isGathering(at: now)
         else { return false }
+        guard !membership.isOwed(activity, audience), !membership.isRefused(activity, audience) else { return false }
         return restores(lineup.publishedSpotlight, row)
     }
 

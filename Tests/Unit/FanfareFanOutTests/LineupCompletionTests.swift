@@ -67,6 +67,18 @@ import Testing
         #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
     }
 
+    /// The member has the version before, and its push waits for a retry.
+    @Test func aMemberThatIsOwedTheVersionIsAnException() {
+        let service = Self.service()
+        for member in 1...3 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        _ = Self.completions(service, after: 5)
+        service.answer = { member, _ in member == 2 ? .throttled : .accepted }
+        service.apply(.publish(Self.publication(2, version: 2)))
+        let found = Self.completions(service, after: 25)
+        #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
+    }
+
     /// The members have the version before, and the change waits for their lineup's interval.
     @Test func aTopicIsNotCompleteWhileALineupWaitsForItsInterval() {
         var rules = LineupRules()
