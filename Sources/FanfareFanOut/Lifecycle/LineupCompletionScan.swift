@@ -29,15 +29,15 @@ final class LineupCompletionScan {
     private var places: [UInt32] = []
     private static let none = UInt32.max
     private var notes: [TopicIndex: Note] = [:]
-    /// Time before which the members that the pass finds have joined.
-    private var before: FeedTime?
-    /// `CompletionBook.voids` when the pass began.
-    private var voids: UInt32 = 0
+    /// `before` and `voids` of the `CompletionBook` when the pass began: the members that the pass finds joined before that time.
+    private var began: (before: FeedTime?, voids: UInt32) = (nil, 0)
     /// Slot at which a pass goes on.
     private(set) var cursor = 0
     /// Number of candidates that a pass cannot note, because too many members lack them.
     private var hopeless = 0
     private var passesAt: MonotonicTime?
+    /// Hash of the topics of the last pass, and of who lacks them, and number of the passes before it with the same one.
+    private var finding = (hash: 0, repeats: 0)
     /// Is `true` if news of a listed topic were on their way to lineups when the pass began.
     private var areOnTheirWay = false
     /// The time from which on another pass takes little of the thread's time.
@@ -51,6 +51,10 @@ final class LineupCompletionScan {
 
     /// Time between two passes for topics that some lineups lack.
     static let interval = Duration.seconds(10)
+    /// Time between two passes that find nothing new, at most.
+    private static let intervalMax = Duration.seconds(600)
+    /// Number of repeats from which on each pass doubles the time until the next one: in two minutes dwells end, and rotations get their pushes.
+    private static let repeatsMax = 12
     /// Time between two passes, for each activity: some hundred times as much as a visit takes.
     private static let spacing = Duration.microseconds(10)
     /// Time for which a pass waits for urgent pushes, at most.
@@ -117,6 +121,7 @@ final class LineupCompletionScan {
     /// Returns whether a pass is due. A new version, or joiners, are noted soon; what some lineups lack is looked for less often.
     private func isDue() -> Bool {
         let isNews = reporter.completions.unnoted.takeNews()
+        if isNews { finding.repeats = 0 }
         if isNews || passesAt == nil {
             let soon = max(now + CompletionBook.gathering, freeAt)
             passesAt = passesAt.map { min($0, soon) } ?? soon
@@ -138,7 +143,7 @@ final class LineupCompletionScan {
     private func begin() {
         (cursor, passesAt) = (0, nil)
         hopeless = 0
-        (before, voids) = (reporter.completions.before, reporter.completions.voids)
+        began = (reporter.completions.before, reporter.completions.voids)
         _ = reporter.completions.unnoted.takeNews()
         areOnTheirWay = false
         for (topic, reasons) in reporter.completions.unnoted.takeAll() {
@@ -177,7 +182,26 @@ final class LineupCompletionScan {
         freeAt = now + max(CompletionBook.gathering, spacing)
         passesAt =
             reporter.completions.unnoted.isEmpty
-            ? nil : areOnTheirWay ? freeAt : max(freeAt, now + LineupCompletionScan.interval)
+            ? nil : areOnTheirWay ? freeAt : max(freeAt, now + intervalAfterRepeats)
+    }
+
+    /// Lineups that stay as they are, for example behind a token that fails for good, are looked for less and less often.
+    private var intervalAfterRepeats: Duration {
+        let doublings = min(max(0, finding.repeats - LineupCompletionScan.repeatsMax), 16)
+        return min(LineupCompletionScan.interval * (1 << doublings), LineupCompletionScan.intervalMax)
+    }
+
+    /// Compares what the pass has found with what the one before it did.
+    private func compareFinding() {
+        var hasher = Hasher()
+        hasher.combine(began.voids)
+        for candidate in candidates {
+            hasher.combine(candidate.publication.serial)
+            hasher.combine(candidate.topic)
+            hasher.combine(candidate.lacking)
+        }
+        let hash = hasher.finalize()
+        finding = (hash, hash == finding.hash ? finding.repeats + 1 : 0)
     }
 
     /// Returns the newest version of a topic; `nil` if a restart publishes none.
@@ -216,6 +240,7 @@ final class LineupCompletionScan {
     }
 
     private func conclude() {
+        compareFinding()
         for candidate in candidates { note(candidate) }
         candidates = []
         places = []
@@ -225,17 +250,18 @@ final class LineupCompletionScan {
     private func note(_ candidate: Candidate) {
         let (topic, lacking) = (candidate.topic, candidate.lacking)
         // A member that had the version still has it, unless the topic has another version, or phones have dropped what they had.
-        guard let before, voids == reporter.completions.voids, completable(topic) === candidate.publication,
+        guard let before = began.before, began.voids == reporter.completions.voids,
+            completable(topic) === candidate.publication,
             membership.lineups[topic]?.news.isEmpty == true, lacking.count <= TopicCompletion.exceptionsMax
         else { return listAgain(topic, candidate.reasons) }
         if !lacking.isEmpty { listAgain(topic) }
         if let known = notes[topic], known.publication === candidate.publication, known.lacking == lacking,
-            known.voids == voids, candidate.reasons.isEmpty
+            known.voids == began.voids, candidate.reasons.isEmpty
         {
             return
         }
         notes[topic] =
-            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: voids)
+            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: began.voids)
         reporter.completions.note(
             candidate.publication, of: .lineups, before: before, except: lacking,
             isForJoiners: candidate.reasons.contains(.joiners))

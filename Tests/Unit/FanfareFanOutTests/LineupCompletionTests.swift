@@ -67,6 +67,26 @@ import Testing
         #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
     }
 
+    @Test func lineupsThatNeverShowTheVersionAreLookedForLessAndLessOften() {
+        let service = Self.service()
+        service.answer = { member, _ in member == 2 ? .refused : .accepted }
+        for member in 1...3 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        service.run()
+        let scan = service.shard.retries.lineupScan
+        var (passes, due) = (0, scan.due)
+        for _ in 0..<3600 {
+            service.pass(seconds: 1)
+            service.run()
+            if scan.due != due { passes += 1 }
+            due = scan.due
+        }
+        #expect((12...30).contains(passes), "\(passes) passes in an hour")
+        _ = service.feedback()
+        service.apply(.publish(Self.publication(2, version: 2)))
+        #expect(Self.completions(service, after: 5).map(\.publication.version) == [2], "the next version is news")
+    }
+
     /// The member has the version before, and its push waits for a retry.
     @Test func aMemberThatIsOwedTheVersionIsAnException() {
         let service = Self.service()
