@@ -275,23 +275,33 @@ final class LineupCompletionScan {
         if membership.lineups.isLone(row) {
             let state = membership.lineups[lone: row]
             guard state.flags.isEmpty, state.number > 0 else { return false }
-            return restores(state.spotlight == .max ? nil : Int(state.spotlight), row)
+            return restores(state.spotlight == .max ? nil : Int(state.spotlight), since: state.publishedAt, row)
         }
         let (activity, audience) = (membership.store[slot], membership.audiences[index])
         guard let lineup = audience.lineup, audience.target > 0, audience.event == .update, lineup.deferred.isEmpty,
             !lineup.awaitsNews, !lineup.isGathering(at: now)
         else { return false }
         guard !membership.isOwed(activity, audience), !membership.isRefused(activity, audience) else { return false }
-        return restores(lineup.publishedSpotlight, row)
+        return restores(lineup.publishedSpotlight, since: lineup.publishedAt, row)
     }
 
-    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news, or a cycle moves it on in any case.
-    private func restores(_ spotlight: Int?, _ row: Int) -> Bool {
+    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news, or a cycle moves it on in any case, and whether no
+    /// row is to leave the card.
+    ///
+    /// - Parameter publishedAt: time of the version that the card shows.
+    private func restores(_ spotlight: Int?, since publishedAt: MonotonicTime, _ row: Int) -> Bool {
         let rules = membership.lineupRules
         topicStates.removeAll(keepingCapacity: true)
+        var (hasLive, hasDismissed) = (false, false)
         for topic in membership.lineups.topicIndices(of: row) {
-            topicStates.append(membership.topics.faces[topic.place].topic(at: now))
+            let state = membership.topics.faces[topic.place].topic(at: now)
+            topicStates.append(state)
+            let goneAt = membership.topics.faces[topic.place].goneAt
+            if state.life == .live { hasLive = true }
+            if publishedAt < goneAt, goneAt <= now { hasDismissed = true }
         }
+        // The row of a dismissed topic waits for a push of the rotation. While no topic is live, it stays until the next news.
+        guard !hasLive || !hasDismissed else { return false }
         let rotation = Rotation(rules, pinned: membership.lineups.pinned(of: row), at: now)
         guard rules.round == nil || !rotation.goesRound(topicStates) else { return true }
         return rotation.wanted(topicStates, now: now) == spotlight

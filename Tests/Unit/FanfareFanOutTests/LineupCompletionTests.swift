@@ -21,7 +21,8 @@ import Testing
         Publication.test(
             serial, of: topics[place], numbered: TopicNumber(place: UInt32(place), birth: UInt64(place + 1)),
             version: version, event: event, state: ["n": .int(Int64(version))], priority: priority,
-            prominence: Prominence(occasionWeight: weight), freesID: event == .end)
+            prominence: Prominence(occasionWeight: weight), dismissal: event == .end ? .after(.seconds(60)) : nil,
+            freesID: event == .end)
     }
 
     private static func service(lineups: LineupRules = LineupRules(), besideOthers: Bool = false) -> ScriptedService {
@@ -65,6 +66,28 @@ import Testing
         service.apply(.publish(Self.publication(1, version: 1)))
         let found = Self.completions(service, after: 25)
         #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
+    }
+
+    /// The spotlight's way back has spent the push that would take the row away.
+    @Test func aDismissedRowThatIsStillOnTheCardIsAnException() {
+        var rules = LineupRules()
+        rules.rotationPushes = TokenBucket.Size(burst: 1, refill: .seconds(36_000))
+        let service = Self.service(lineups: rules)
+        for member in 1...2 { service.follow(member, Self.key) }
+        let first = Self.publication(1, version: 1)
+        service.apply(.publish(first))
+        _ = Self.completions(service, after: 5)
+        service.apply(.publish(Self.publication(2, of: 1, version: 1, weight: 50)))
+        _ = Self.completions(service, after: 60)
+        service.apply(.publish(Self.publication(3, of: 1, version: 2, event: .end)))
+        _ = Self.completions(service, after: 30)
+        service.apply(.reportCompletion(first, of: .lineups))
+        #expect(Self.completions(service, after: 5).map(\.exceptions.count) == [0], "the row may be there")
+        _ = Self.completions(service, after: 60)
+        service.apply(.reportCompletion(first, of: .lineups))
+        #expect(Self.completions(service, after: 5).map(\.exceptions.count) == [2])
+        service.apply(.publish(Self.publication(4, version: 2)))
+        #expect(Self.completions(service, after: 5).last?.exceptions.isEmpty == true)
     }
 
     @Test func lineupsThatNeverShowTheVersionAreLookedForLessAndLessOften() {
