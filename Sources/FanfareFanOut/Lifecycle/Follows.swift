@@ -128,7 +128,7 @@ final class Follows {
     ) -> PendingStart.Shown? {
         let audience = membership.awake(index)
         guard audience.lineup == nil else {
-            return alerts.isEmpty ? shown(byLineup: audience, having: earlier) : nil
+            return alerts.isEmpty ? shown(byLineup: audience, having: earlier, at: moment) : nil
         }
         let topic = audience.topics[0]
         let hadNewest = earlier.hasNewest && membership.topics.resumed.hasHolders(topic)
@@ -146,7 +146,9 @@ final class Follows {
 
     /// Returns the version that a loaded member of a lineup shows: the newest one, if the store says so of just the topics of which there is a
     /// publication. The end of a lineup follows in any case.
-    private func shown(byLineup audience: Audience, having earlier: EarlierDelivery) -> PendingStart.Shown? {
+    private func shown(
+        byLineup audience: Audience, having earlier: EarlierDelivery, at moment: Moment
+    ) -> PendingStart.Shown? {
         guard earlier.hasNewest, audience.target > 0, audience.event == .update else { return nil }
         var published = 0
         for topic in audience.topics {
@@ -154,9 +156,19 @@ final class Follows {
             guard membership.topics.resumed.isShownInLineups(latest, topic) else { return nil }
             published += 1
         }
-        guard published == earlier.topicsShown else { return nil }
+        guard published == earlier.topicsShown, hasSpotlightAtRest(audience, at: moment) else { return nil }
         return PendingStart.Shown(
             version: audience.target, displayHash: audience.versions.newestDisplayHash, alerted: audience.target)
+    }
+
+    /// Returns whether the spotlight of a lineup is where the store says that all members have it, or a cycle moves it on: an alert that another member
+    /// has missed may have moved it.
+    private func hasSpotlightAtRest(_ audience: Audience, at moment: Moment) -> Bool {
+        guard let lineup = audience.lineup else { return true }
+        let rotation = Rotation(membership.lineupRules, pinned: lineup.rotation.pinned, at: moment.monotonic)
+        let topics = audience.topics.map { membership.topics.faces[$0.place].topic(at: moment.monotonic) }
+        if membership.lineupRules.round != nil, rotation.goesRound(topics) { return true }
+        return rotation.wanted(topics, now: moment.monotonic) == lineup.publishedSpotlight
     }
 
     /// Returns the alerts that a loaded card has missed of its lineup's topics, the oldest first.

@@ -272,6 +272,32 @@ import Testing
         }
     }
 
+    /// The lineup is made with the alert that its first member has missed, which has the spotlight. The second member had the alert before.
+    @Test func aSpotlightThatAnothersMissedAlertHasMovedGoesToAllMembers() {
+        let service = Self.service()
+        let alert = Alert(
+            cause: "goal", class: .essential, text: AlertText(title: "goal", body: ""), freshFor: .seconds(300),
+            highlight: nil, grantedAt: CompletionTests.time(5))
+        for place in 0..<2 {
+            let publication = Self.publication(UInt64(place + 1), of: place, version: 7)
+            let alerts = place == 1 ? [UnfinishedAlert(alert, age: .seconds(1))] : []
+            service.apply(.publishResumed(ResumedPublication(publication, alerts, isCompleteInLineups: true)))
+        }
+        service.apply(.load)
+        let earlier = [
+            EarlierDelivery(topicsShown: 0), EarlierDelivery(settledThrough: CompletionTests.time(6), topicsShown: 2),
+        ]
+        for (member, earlier) in earlier.enumerated() {
+            service.apply(
+                .follow(
+                    ScriptedService.id(member), Self.key, token: ScriptedService.token(member), earlier: earlier))
+        }
+        service.apply(.endLoading)
+        _ = ClaimTests.runOut(service)
+        #expect(Set(service.accepted.map(\.member)) == [0, 1] && service.told(of: "goal") == [0])
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     @Test func aTopicThatIsNotCompleteGoesToAllItsLineups() {
         let service = Self.restart(Self.own, topicsShown: [2, 2], incomplete: 1)
         #expect(service.accepted.count == 2)
