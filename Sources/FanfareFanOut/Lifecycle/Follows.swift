@@ -42,7 +42,7 @@ final class Follows {
     func follow(_ new: Follow, at moment: Moment) {
         join(new, at: moment)
         lifecycle.noteStored(new.id, new.audience, token: new.token)
-        if new.earlier?.hasJoinedLast == true, let slot = membership.slot(of: new.id) { noteJoined(slot) }
+        if new.earlier?.hasJoinedLast == true, let slot = membership.slot(of: new.id) { enrolment.noteJoined(slot) }
     }
 
     private func join(_ new: Follow, at moment: Moment) {
@@ -53,7 +53,7 @@ final class Follows {
         guard !returns(new, at: moment) else { return }
         // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
         if let card = membership.slot(of: new.id) {
-            if !membership.hasToken(new.token, card) { noteJoined(card) }
+            if !membership.hasToken(new.token, card) { enrolment.noteJoined(card) }
             starter.takeToken(new.token, of: card, startedAt: new.startedAt, at: moment)
         }
         if let slot = lifecycle.slot(of: new.id) {
@@ -81,18 +81,6 @@ final class Follows {
                 CarriedAlerts.Entry(pending: missed), by: slot, at: membership.store[slot].alerted,
                 isFollower: audience.lineup == nil)
         }
-        membership.rest(index)
-    }
-
-    /// Notes that an activity counts as a joiner from now on, as it does in the store.
-    private func noteJoined(_ slot: ActivitySlot) {
-        let index = membership.store[slot].audience
-        guard reporter.completions.isKept, index != .none else { return }
-        if let row = membership.lineupRow(ofAudience: index) {
-            return reporter.completions.noteJoined(lineupOf: membership.lineups.topicIndices(of: row))
-        }
-        let audience = membership.awake(index)
-        reporter.completions.noteJoined(index, &audience.completionPlace)
         membership.rest(index)
     }
 

@@ -201,6 +201,22 @@ import Testing
         #expect(Self.completions(service, after: 15).map(\.before) == [CompletionTests.time(20)])
     }
 
+    /// By the schedule, lineups with the same topics are one audience, and the store has the card as one that has joined.
+    @Test func aMemberThatPutsItsTopicsInAnotherOrderIsAJoiner() {
+        var rules = LineupRules()
+        rules.order = .schedule
+        let service = Self.service(lineups: rules)
+        for member in 1...2 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        #expect(!Self.completions(service, after: 5).isEmpty)
+        let reordered = AudienceKey.lineup(Array(Self.topics.reversed()), favourite: nil)
+        service.apply(.move(ScriptedService.id(1), reordered))
+        service.apply(.followed(before: CompletionTests.time(20), sent: CompletionTests.time(19)))
+        let found = Self.completions(service, after: 15)
+        #expect(found.map(\.before) == [CompletionTests.time(20)] && found.allSatisfy(\.isForJoiners))
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     @Test func aShardWithoutLineupsOfTheTopicSpeaksWhenItIsAsked() {
         let service = Self.service(besideOthers: true)
         let publication = Self.publication(1, version: 1)
