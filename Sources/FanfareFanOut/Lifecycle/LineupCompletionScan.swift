@@ -25,19 +25,21 @@ final class LineupCompletionScan {
     }
 
     private var candidates: [Candidate] = []
-    /// Place of each topic among `candidates`, by its index; `none` for others.
+    /// Place of each topic among `candidates`, by its index; `none` for others. Empty once the pass has been over all activities.
     private var places: [UInt32] = []
     private static let none = UInt32.max
     private var notes: [TopicIndex: Note] = [:]
-    /// `before` and `voids` of the `CompletionBook` when the pass began: the members that the pass finds joined before that time.
-    private var began: (before: FeedTime?, voids: UInt32) = (nil, 0)
+    /// `before` and `voids` of the `CompletionBook` when the pass began: the members that the pass finds joined before that time. `left` is the number
+    /// of topics, listed by then, that the next passes take up.
+    private var began: (before: FeedTime?, voids: UInt32, left: Int) = (nil, 0, 0)
     /// Slot at which a pass goes on.
     private(set) var cursor = 0
     /// Number of candidates that a pass cannot note, because too many members lack them.
     private var hopeless = 0
     private var passesAt: MonotonicTime?
-    /// Hash of the topics of the last pass, and of who lacks them, and number of the passes before it with the same one.
-    private var finding = (hash: 0, repeats: 0)
+    /// Hash of the listed topics when all had been looked for last, and of who lacked them, the same of those since then, and number of repeats of the
+    /// hash.
+    private var finding = (hash: 0, next: 0, repeats: 0)
     /// Is `true` if news of a listed topic were on their way to lineups when the pass began.
     private var areOnTheirWay = false
     /// The time from which on another pass takes little of the thread's time.
@@ -61,6 +63,10 @@ final class LineupCompletionScan {
     static let patience = Duration.seconds(60)
     /// Activities in a turn: less than a tenth of a millisecond, because a pull may take two turns.
     static let visitsMax = 1 << 9
+    /// Topics of a pass, which its first turn takes up: about a millisecond.
+    static let topicsMax = 1 << 13
+    /// Topics that a turn notes at the end of a pass.
+    private static let notesMax = 1 << 10
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -100,16 +106,17 @@ final class LineupCompletionScan {
     func finish() {
         guard reporter.completions.isKept else { return }
         while !candidates.isEmpty { visit() }
-        guard mayBegin, !reporter.completions.unnoted.isEmpty else { return }
-        begin()
-        while !candidates.isEmpty { visit() }
+        guard mayBegin else { return }
+        for _ in stride(from: 0, to: reporter.completions.unnoted.count, by: LineupCompletionScan.topicsMax) {
+            begin()
+            while !candidates.isEmpty { visit() }
+        }
     }
 
     /// Describes a candidate that a pass would miss, or take for another; `nil` if there is none.
     func violation() -> String? {
-        guard candidates.isEmpty == places.isEmpty else {
-            return "a pass over the lineups of \(candidates.count) topics has \(places.count) places"
-        }
+        guard !places.isEmpty else { return nil }
+        guard !candidates.isEmpty else { return "a pass over the lineups of no topics has \(places.count) places" }
         for (place, candidate) in candidates.enumerated() {
             guard candidate.topic.place < places.count, places[candidate.topic.place] == UInt32(place),
                 candidate.lacking.count <= TopicCompletion.exceptionsMax + 1
@@ -143,10 +150,12 @@ final class LineupCompletionScan {
     private func begin() {
         (cursor, passesAt) = (0, nil)
         hopeless = 0
-        began = (reporter.completions.before, reporter.completions.voids)
+        if began.left == 0 { (began.left, finding.next) = (reporter.completions.unnoted.count, 0) }
+        (began.before, began.voids) = (reporter.completions.before, reporter.completions.voids)
+        began.left = max(0, began.left - LineupCompletionScan.topicsMax)
         _ = reporter.completions.unnoted.takeNews()
         areOnTheirWay = false
-        for (topic, reasons) in reporter.completions.unnoted.takeAll() {
+        for (topic, reasons) in reporter.completions.unnoted.take(most: LineupCompletionScan.topicsMax) {
             guard let publication = completable(topic) else {
                 // The topic's next version lists it again.
                 notes[topic] = nil
@@ -182,7 +191,7 @@ final class LineupCompletionScan {
         freeAt = now + max(CompletionBook.gathering, spacing)
         passesAt =
             reporter.completions.unnoted.isEmpty
-            ? nil : areOnTheirWay ? freeAt : max(freeAt, now + intervalAfterRepeats)
+            ? nil : areOnTheirWay || began.left > 0 ? freeAt : max(freeAt, now + intervalAfterRepeats)
     }
 
     /// Lineups that stay as they are, for example behind a token that fails for good, are looked for less and less often.
@@ -191,17 +200,13 @@ final class LineupCompletionScan {
         return min(LineupCompletionScan.interval * (1 << doublings), LineupCompletionScan.intervalMax)
     }
 
-    /// Compares what the pass has found with what the one before it did.
-    private func compareFinding() {
+    private func hash(of candidate: Candidate) -> Int {
         var hasher = Hasher()
         hasher.combine(began.voids)
-        for candidate in candidates {
-            hasher.combine(candidate.publication.serial)
-            hasher.combine(candidate.topic)
-            hasher.combine(candidate.lacking)
-        }
-        let hash = hasher.finalize()
-        finding = (hash, hash == finding.hash ? finding.repeats + 1 : 0)
+        hasher.combine(candidate.publication.serial)
+        hasher.combine(candidate.topic)
+        hasher.combine(candidate.lacking)
+        return hasher.finalize()
     }
 
     /// Returns the newest version of a topic; `nil` if a restart publishes none.
@@ -213,6 +218,7 @@ final class LineupCompletionScan {
 
     private func visit() {
         guard !candidates.isEmpty else { return }
+        guard !places.isEmpty else { return conclude() }
         let end = min(membership.store.activities.count, cursor + LineupCompletionScan.visitsMax)
         while cursor < end, hopeless < candidates.count {
             let slot = ActivitySlot(UInt32(cursor))
@@ -239,11 +245,19 @@ final class LineupCompletionScan {
         }
     }
 
+    /// Notes some of the topics, and ends the pass once all are.
     private func conclude() {
-        compareFinding()
-        for candidate in candidates { note(candidate) }
-        candidates = []
         places = []
+        for _ in 0..<LineupCompletionScan.notesMax {
+            guard let candidate = candidates.popLast() else { break }
+            // The sum does not depend on the order in which the topics are listed.
+            finding.next &+= hash(of: candidate)
+            note(candidate)
+        }
+        guard candidates.isEmpty else { return }
+        if began.left == 0 {
+            finding = (finding.next, 0, finding.next == finding.hash ? finding.repeats + 1 : 0)
+        }
         scheduleNext()
     }
 

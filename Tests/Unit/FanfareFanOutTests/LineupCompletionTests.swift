@@ -146,6 +146,35 @@ import Testing
         return service
     }
 
+    /// No turn handles all of them.
+    @Test func twentyThousandTopicsAreNotedInSeveralTurns() {
+        let service = Self.service()
+        let topics = (0..<20_000).map { TopicID("topic/\($0)") }
+        for member in 0..<10_000 {
+            service.follow(member, .lineup([topics[2 * member], topics[2 * member + 1]], favourite: nil))
+        }
+        for (place, topic) in topics.enumerated() {
+            let number = TopicNumber(place: UInt32(place), birth: UInt64(place + 1))
+            service.apply(
+                .publish(
+                    Publication.test(
+                        UInt64(place + 1), of: topic, numbered: number, version: 1, state: ["n": .int(1)])))
+            if place % 1000 == 0 { _ = service.feedback() }
+        }
+        var named: Set<TopicID> = []
+        var most = 0
+        for _ in 0..<300 {
+            service.run()
+            service.pass(.milliseconds(500))
+            for case .topicsCompleted(let completions) in service.feedback() {
+                named.formUnion(completions.map(\.publication.topicID))
+                most = max(most, completions.count)
+            }
+            #expect(service.shard.retries.lineupScan.violation() == nil)
+        }
+        #expect(named.count == topics.count && most <= CompletionBook.notesMax)
+    }
+
     @Test func noSearchRunsBeforeUrgentPushesHaveLeft() {
         let service = Self.serviceWithUrgentPushes()
         let scan = service.shard.retries.lineupScan
