@@ -126,7 +126,9 @@ struct ShardTopicCompletions {
     /// Describes an entry whose question is put off and would never be asked; `nil` if there is none.
     func violation() -> String? {
         let listed = Set(postponed)
-        let isLost = entries.contains { $1.isListed != listed.contains($0) || $1.postponed != nil && !$1.isListed }
+        let isLost = entries.contains { key, entry in
+            entry.isListed ? !listed.contains(key) : entry.postponed != nil
+        }
         return isLost ? "a question about a topic's completion is put off for ever" : nil
     }
 }

@@ -149,8 +149,8 @@ final class Follows {
             version: audience.target, displayHash: audience.versions.newestDisplayHash, alerted: audience.target)
     }
 
-    /// Returns whether the spotlight of a lineup is where the store says that all members have it, or a cycle moves it on: an alert that another member
-    /// has missed may have moved it.
+    /// Returns whether the spotlight of a lineup is where the store says that all members have it, or a cycle moves it on: an alert that another
+    /// member has missed may have moved it.
     private func hasSpotlightAtRest(_ audience: Audience, at moment: Moment) -> Bool {
         guard let lineup = audience.lineup else { return true }
         let rotation = Rotation(membership.lineupRules, pinned: lineup.rotation.pinned, at: moment.monotonic)

@@ -29,16 +29,16 @@ final class LineupCompletionScan {
     private var places: [UInt32] = []
     private static let none = UInt32.max
     private var notes: [TopicIndex: Note] = [:]
-    /// `before` and `voids` of the `CompletionBook` when the pass began: the members that the pass finds joined before that time. `left` is the number
-    /// of topics, listed by then, that the next passes take up.
+    /// `before` and `voids` of the `CompletionBook` when the pass began: the members that the pass finds joined before that time. `left` is the
+    /// number of topics, listed by then, that the next passes take up.
     private var began: (before: FeedTime?, voids: UInt32, left: Int) = (nil, 0, 0)
     /// Slot at which a pass goes on.
     private(set) var cursor = 0
     /// Number of candidates that a pass cannot note, because too many members lack them.
     private var hopeless = 0
     private var passesAt: MonotonicTime?
-    /// Hash of the listed topics when all had been looked for last, and of who lacked them, the same of those since then, and number of repeats of the
-    /// hash.
+    /// Hash of the listed topics when all had been looked for last, and of who lacked them, the same of those since then, and number of repeats of
+    /// the hash.
     private var finding = (hash: 0, next: 0, repeats: 0)
     /// Is `true` if news of a listed topic were on their way to lineups when the pass began.
     private var areOnTheirWay = false
@@ -299,8 +299,8 @@ final class LineupCompletionScan {
         return restores(lineup.publishedSpotlight, since: lineup.publishedAt, row)
     }
 
-    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news, or a cycle moves it on in any case, and whether no
-    /// row is to leave the card.
+    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news, or a cycle moves it on in any case, and whether
+    /// no row is to leave the card.
     ///
     /// - Parameter publishedAt: time of the version that the card shows.
     private func restores(_ spotlight: Int?, since publishedAt: MonotonicTime, _ row: Int) -> Bool {

@@ -53,7 +53,8 @@ import Testing
         let taken = [
             book.take(at: now), book.take(at: now), book.take(at: now), book.take(at: now + CompletionBook.gathering),
         ]
-        #expect(taken.map { $0?.count } == [nil, CompletionBook.notesMax, nil, 10])
+        let counts: [Int?] = [nil, CompletionBook.notesMax, nil, 10]
+        #expect(taken.map { $0?.count } == counts)
         #expect(book.violation(places: [(index: 3, place: places[0])]) == nil && book.due == nil)
     }
 

@@ -137,12 +137,12 @@ import Testing
 
     /// Makes a search be due, and then a push to each of a thousand members that does not wait.
     private static func serviceWithUrgentPushes() -> ScriptedService {
-        let service = service()
-        for member in 0..<1000 { service.follow(member, key) }
-        service.apply(.publish(publication(1, version: 1)))
+        let service = Self.service()
+        for member in 0..<1000 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
         service.run()
         service.pass(seconds: 5)
-        service.apply(.publish(publication(2, of: 1, version: 1)))
+        service.apply(.publish(Self.publication(2, of: 1, version: 1)))
         return service
     }
 

@@ -85,7 +85,7 @@ import Testing
     @Test func aSilentShardIsAskedOnceForEachVersionWhoeverReports() {
         var completions = ShardTopicCompletions(perApp: 3)
         for version in UInt32(1)...2 {
-            for (shard, silent) in [(0, [1, 2]), (1, []), (0, [])] {
+            for (shard, silent) in [(0, [1, 2]), (1, []), (0, [])] as [(Int, [Int])] {
                 _ = completions.take(Self.lineups(version), app: 0, shard: shard)
                 let asked = completions.takeBehind(Self.lineups(version), app: 0)
                 #expect(asked == silent)
