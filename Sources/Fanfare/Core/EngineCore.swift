@@ -400,6 +400,7 @@ package final class EngineCore {
             shards[index].flush()
             if wasCongested, !isCongested { delegate?.coreDidRelieve() }
         }
+        askPostponed()
         turnIsOver()
     }
 
@@ -442,13 +443,24 @@ package final class EngineCore {
         var whole: [TopicCompletion] = []
         for report in reports where decisionCore.isNewest(report.publication) {
             if let completion = completions.take(report, app: app, shard: shard) { whole.append(completion) }
-            // A skipped question costs joiners a silent push after a restart. A shard without lineups of the topic is asked once for each version.
-            guard report.asksOthers, report.scope == .lineups || !isCongested else { continue }
-            for other in completions.behind(report, app: app) {
-                shards[app * shards.perApp + other].send(.reportCompletion(report.publication, of: report.scope))
-            }
+            guard report.asksOthers else { continue }
+            if isCongested { completions.postpone(report, app: app) } else { ask(about: report, app: app) }
         }
         if !whole.isEmpty { delegate?.coreDidComplete(whole, app: app) }
+    }
+
+    /// Asks the shards of an app that have not reported as much about the topic of a report.
+    private func ask(about report: TopicCompletion, app: Int) {
+        for other in completions.takeBehind(report, app: app) {
+            shards[app * shards.perApp + other].send(.reportCompletion(report.publication, of: report.scope))
+        }
+    }
+
+    /// Asks the questions about completions that were put off, as far as there is room on the way to the shards.
+    private func askPostponed() {
+        while completions.hasPostponed, !isCongested, let (report, app) = completions.takePostponed() {
+            if decisionCore.isNewest(report.publication) { ask(about: report, app: app) }
+        }
     }
 
     /// Reports the fate of an activity of the earlier process to the delegate once more.

@@ -57,15 +57,21 @@ struct PeopleCompletions {
         shards.take(report, app: app, shard: shard)
     }
 
-    /// Returns the shards of the app that have to be asked about the topic of a report.
-    func behind(_ report: TopicCompletion, app: Int) -> [Int] { shards.behind(report, app: app) }
+    /// Returns the shards of the app that have to be asked about the topic of a report, and notes that they are asked.
+    mutating func takeBehind(_ report: TopicCompletion, app: Int) -> [Int] { shards.takeBehind(report, app: app) }
+    /// Puts off the question about the topic of a report, because the way to the shards is full.
+    mutating func postpone(_ report: TopicCompletion, app: Int) { shards.postpone(report, app: app) }
+    var hasPostponed: Bool { shards.hasPostponed }
+    /// Removes and returns a report whose question was put off; `nil` if there is none.
+    mutating func takePostponed() -> (report: TopicCompletion, app: Int)? { shards.takePostponed() }
     /// Forgets a removed topic.
     mutating func forget(_ birth: UInt64, apps: Int) { shards.forget(birth, apps: apps) }
     /// Forgets all reports, because all topics' states are sent again.
     mutating func removeReports() { shards.removeAll() }
 
-    /// Describes completions of earlier processes that nobody keeps, or a violated invariant of the joins; `nil` if there is none.
+    /// Describes completions of earlier processes that nobody keeps, or a violated invariant of the parts; `nil` if there is none.
     func violation() -> String? {
-        areKept || earlier == nil && outdated.isEmpty ? joins.violation() : "completions are kept without a store"
+        guard areKept || earlier == nil && outdated.isEmpty else { return "completions are kept without a store" }
+        return joins.violation() ?? shards.violation()
     }
 }

@@ -20,11 +20,25 @@ struct ShardTopicCompletions {
         var version: UInt32
         /// The reports by shard of the app.
         var reports: [TopicCompletion?]
+        /// The shards that have been asked about this version.
+        var asked: [Bool]
         /// The time of the last completion of the app, if that had no exceptions.
         var completeBefore: FeedTime?
+        /// The report whose question is put off; `nil` if none is.
+        var postponed: TopicCompletion?
+        /// Is `true` if the list of questions that are put off has the key.
+        var isListed = false
+
+        init(version: UInt32, perApp: Int) {
+            self.version = version
+            reports = Array(repeating: nil, count: perApp)
+            asked = Array(repeating: false, count: perApp)
+        }
     }
 
     private var entries: [Key: Entry] = [:]
+    /// Keys of entries with questions that are put off. An entry may be gone, or ask nothing any more.
+    private var postponed: [Key] = []
     /// Number of shards of each app.
     private let perApp: Int
 
@@ -37,11 +51,12 @@ struct ShardTopicCompletions {
     mutating func take(_ completion: TopicCompletion, app: Int, shard: Int) -> TopicCompletion? {
         guard perApp > 1 else { return completion }
         let key = Key(completion, app: app)
-        var entry =
-            entries.removeValue(forKey: key)
-            ?? Entry(version: completion.publication.version, reports: Array(repeating: nil, count: perApp))
-        if entry.version != completion.publication.version {
-            entry = Entry(version: completion.publication.version, reports: Array(repeating: nil, count: perApp))
+        let version = completion.publication.version
+        var entry = entries.removeValue(forKey: key) ?? Entry(version: version, perApp: perApp)
+        if entry.version != version {
+            let isListed = entry.isListed
+            entry = Entry(version: version, perApp: perApp)
+            entry.isListed = isListed
         }
         entry.reports[shard] = completion
         defer { entries[key] = entry }
@@ -54,15 +69,47 @@ struct ShardTopicCompletions {
         return TopicCompletion(completion.publication, of: completion.scope, before: before, except: exceptions)
     }
 
-    /// Returns the shards of the app to ask about the topic: their reports have an earlier time than a report for joiners, or another version. A
-    /// shard that still lacks the version does not answer, and reports by itself. A shard without lineups of the topic reports only if it is asked.
-    func behind(_ completion: TopicCompletion, app: Int) -> [Int] {
-        guard completion.asksOthers, perApp > 1, let entry = entries[Key(completion, app: app)],
+    /// Returns the shards of the app to ask about the topic, and notes that they are asked: their reports have an earlier time than a report for
+    /// joiners, or another version. A shard that still lacks the version does not answer, and reports by itself. A shard without lineups of the topic
+    /// reports only if it is asked, and is asked once for each version, but for joiners.
+    mutating func takeBehind(_ completion: TopicCompletion, app: Int) -> [Int] {
+        let key = Key(completion, app: app)
+        guard completion.asksOthers, perApp > 1, let entry = entries[key],
             entry.version == completion.publication.version
         else { return [] }
-        return entry.reports.indices.filter {
-            entry.reports[$0].map { completion.isForJoiners && $0.before < completion.before } ?? true
+        let behind = entry.reports.indices.filter { shard in
+            guard let report = entry.reports[shard] else { return completion.isForJoiners || !entry.asked[shard] }
+            return completion.isForJoiners && report.before < completion.before
         }
+        for shard in behind { entries[key]?.asked[shard] = true }
+        return behind
+    }
+
+    /// Puts off the question about the topic of a report, because the way to the shards is full.
+    mutating func postpone(_ completion: TopicCompletion, app: Int) {
+        let key = Key(completion, app: app)
+        guard completion.asksOthers, perApp > 1, var entry = entries.removeValue(forKey: key) else { return }
+        // A question for joiners asks more.
+        if completion.isForJoiners || entry.postponed?.isForJoiners != true { entry.postponed = completion }
+        if !entry.isListed {
+            entry.isListed = true
+            postponed.append(key)
+        }
+        entries[key] = entry
+    }
+
+    var hasPostponed: Bool { !postponed.isEmpty }
+
+    /// Removes and returns a report whose question was put off; `nil` if there is none.
+    mutating func takePostponed() -> (report: TopicCompletion, app: Int)? {
+        while let key = postponed.popLast() {
+            entries[key]?.isListed = false
+            if let report = entries[key]?.postponed {
+                entries[key]?.postponed = nil
+                return (report, key.app)
+            }
+        }
+        return nil
     }
 
     /// Forgets a removed topic.
@@ -74,5 +121,14 @@ struct ShardTopicCompletions {
     }
 
     /// Forgets all reports, because all topics' states are sent again.
-    mutating func removeAll() { entries = [:] }
+    mutating func removeAll() { (entries, postponed) = ([:], []) }
+
+    /// Describes an entry whose question is put off and would never be asked; `nil` if there is none.
+    func violation() -> String? {
+        let listed = Set(postponed)
+        let isLost = entries.contains { key, entry in
+            entry.isListed ? !listed.contains(key) : entry.postponed != nil
+        }
+        return isLost ? "a question about a topic's completion is put off for ever" : nil
+    }
 }

@@ -39,7 +39,7 @@ struct CompletionBook {
 
     /// Time for which notes are gathered. A note lost to a crash costs a silent push for each follower.
     static let gathering = Duration.milliseconds(200)
-    /// Number of notes at which gathering ends.
+    /// Number of notes at which gathering ends, and that go to the core at a time.
     static let notesMax = 4096
 
     mutating func keep(besideOthers notesAbsence: Bool) { (isKept, self.notesAbsence) = (true, notesAbsence) }
@@ -183,14 +183,23 @@ struct CompletionBook {
     /// Time at which notes go to the core; `nil` if there are none.
     var due: MonotonicTime? { notes.isEmpty ? nil : flushesAt ?? .always }
 
-    /// Removes and returns the notes, once they have been gathered.
+    /// Removes and returns the notes, once they have been gathered, or the first of very many.
     mutating func take(at now: MonotonicTime) -> [TopicCompletion]? {
         guard !notes.isEmpty else { return nil }
         guard let due = flushesAt else {
             flushesAt = now + CompletionBook.gathering
             return nil
         }
-        return now >= due || notes.count >= CompletionBook.notesMax ? takeAll() : nil
+        return now >= due || notes.count >= CompletionBook.notesMax ? takeFirst() : nil
+    }
+
+    private mutating func takeFirst() -> [TopicCompletion] {
+        guard notes.count > CompletionBook.notesMax else { return takeAll() }
+        // The others have other places from now on.
+        number &+= 1
+        let first = Array(notes.prefix(CompletionBook.notesMax))
+        notes.removeFirst(CompletionBook.notesMax)
+        return first
     }
 
     /// Drops the notes, and makes a running pass void: phones may lack accepted pushes.

@@ -35,6 +35,7 @@ struct UnnotedTopics {
     private var batch: UInt32 = 1
 
     var isEmpty: Bool { listed.isEmpty }
+    var count: Int { listed.count }
 
     private mutating func reserve(_ topic: TopicIndex) {
         let missing = topic.place + 1 - rows.count
@@ -82,16 +83,17 @@ struct UnnotedTopics {
         return hasNews
     }
 
-    /// Removes and returns the listed topics, and what each is to be noted for.
-    mutating func takeAll() -> [(topic: TopicIndex, reasons: Reasons)] {
+    /// Removes and returns the topics that were listed first, at most so many, and what each is to be noted for.
+    mutating func take(most: Int) -> [(topic: TopicIndex, reasons: Reasons)] {
         var taken: [(topic: TopicIndex, reasons: Reasons)] = []
-        taken.reserveCapacity(listed.count)
-        for topic in listed {
+        let count = min(most, listed.count)
+        taken.reserveCapacity(count)
+        for topic in listed.prefix(count) {
             taken.append((topic, rows[topic.place].reasons))
             rows[topic.place].isListed = false
             rows[topic.place].reasons = []
         }
-        listed = []
+        listed.removeFirst(count)
         return taken
     }
 

@@ -82,6 +82,9 @@ struct Lanes {
     /// `true` if no member has work that is due. Stale entries count as work until they are met.
     var isEmpty: Bool { queues.allSatisfy(\.isEmpty) }
 
+    /// Is `true` while a member has work of priority 10: starts, ends, alerts, and changes that do not wait. Stale entries count, as for `isEmpty`.
+    var hasUrgentWork: Bool { !queues[0].isEmpty || !queues[1].isEmpty }
+
     /// Number of entries in all queues, stale ones included; for checks.
     var entries: Int { queues.reduce(0) { $0 + $1.count } }
 

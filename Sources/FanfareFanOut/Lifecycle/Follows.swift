@@ -42,7 +42,7 @@ final class Follows {
     func follow(_ new: Follow, at moment: Moment) {
         join(new, at: moment)
         lifecycle.noteStored(new.id, new.audience, token: new.token)
-        if new.earlier?.hasJoinedLast == true, let slot = membership.slot(of: new.id) { noteJoined(slot) }
+        if new.earlier?.hasJoinedLast == true, let slot = membership.slot(of: new.id) { enrolment.noteJoined(slot) }
     }
 
     private func join(_ new: Follow, at moment: Moment) {
@@ -53,7 +53,7 @@ final class Follows {
         guard !returns(new, at: moment) else { return }
         // The token of a renewed card may come late (spec §11, observed): it belongs to the old card, the rest of the command to its successor.
         if let card = membership.slot(of: new.id) {
-            if !membership.hasToken(new.token, card) { noteJoined(card) }
+            if !membership.hasToken(new.token, card) { enrolment.noteJoined(card) }
             starter.takeToken(new.token, of: card, startedAt: new.startedAt, at: moment)
         }
         if let slot = lifecycle.slot(of: new.id) {
@@ -81,18 +81,6 @@ final class Follows {
                 CarriedAlerts.Entry(pending: missed), by: slot, at: membership.store[slot].alerted,
                 isFollower: audience.lineup == nil)
         }
-        membership.rest(index)
-    }
-
-    /// Notes that an activity counts as a joiner from now on, as it does in the store.
-    private func noteJoined(_ slot: ActivitySlot) {
-        let index = membership.store[slot].audience
-        guard reporter.completions.isKept, index != .none else { return }
-        if let row = membership.lineupRow(ofAudience: index) {
-            return reporter.completions.noteJoined(lineupOf: membership.lineups.topicIndices(of: row))
-        }
-        let audience = membership.awake(index)
-        reporter.completions.noteJoined(index, &audience.completionPlace)
         membership.rest(index)
     }
 
@@ -128,7 +116,7 @@ final class Follows {
     ) -> PendingStart.Shown? {
         let audience = membership.awake(index)
         guard audience.lineup == nil else {
-            return alerts.isEmpty ? shown(byLineup: audience, having: earlier) : nil
+            return alerts.isEmpty ? shown(byLineup: audience, having: earlier, at: moment) : nil
         }
         let topic = audience.topics[0]
         let hadNewest = earlier.hasNewest && membership.topics.resumed.hasHolders(topic)
@@ -146,7 +134,9 @@ final class Follows {
 
     /// Returns the version that a loaded member of a lineup shows: the newest one, if the store says so of just the topics of which there is a
     /// publication. The end of a lineup follows in any case.
-    private func shown(byLineup audience: Audience, having earlier: EarlierDelivery) -> PendingStart.Shown? {
+    private func shown(
+        byLineup audience: Audience, having earlier: EarlierDelivery, at moment: Moment
+    ) -> PendingStart.Shown? {
         guard earlier.hasNewest, audience.target > 0, audience.event == .update else { return nil }
         var published = 0
         for topic in audience.topics {
@@ -154,9 +144,19 @@ final class Follows {
             guard membership.topics.resumed.isShownInLineups(latest, topic) else { return nil }
             published += 1
         }
-        guard published == earlier.topicsShown else { return nil }
+        guard published == earlier.topicsShown, hasSpotlightAtRest(audience, at: moment) else { return nil }
         return PendingStart.Shown(
             version: audience.target, displayHash: audience.versions.newestDisplayHash, alerted: audience.target)
+    }
+
+    /// Returns whether the spotlight of a lineup is where the store says that all members have it, or a cycle moves it on: an alert that another
+    /// member has missed may have moved it.
+    private func hasSpotlightAtRest(_ audience: Audience, at moment: Moment) -> Bool {
+        guard let lineup = audience.lineup else { return true }
+        let rotation = Rotation(membership.lineupRules, pinned: lineup.rotation.pinned, at: moment.monotonic)
+        let topics = audience.topics.map { membership.topics.faces[$0.place].topic(at: moment.monotonic) }
+        if membership.lineupRules.round != nil, rotation.goesRound(topics) { return true }
+        return rotation.wanted(topics, now: moment.monotonic) == lineup.publishedSpotlight
     }
 
     /// Returns the alerts that a loaded card has missed of its lineup's topics, the oldest first.

@@ -4,7 +4,8 @@ import FanfareQueues
 /// Finds the topics whose newest versions all lineups show, and the few members whose lineups do not. A restart sends nothing to lineups of which
 /// nothing is missing.
 ///
-/// One pass for all topics goes over all activities, some in each turn, so a push of a lineup costs nothing for its completion.
+/// One pass for all topics goes over all activities, some in each turn, so a push of a lineup costs nothing for its completion. A pass waits while
+/// pushes that should leave at once do.
 final class LineupCompletionScan {
     private let reporter: FeedbackReporter
     private let membership: Membership
@@ -24,21 +25,27 @@ final class LineupCompletionScan {
     }
 
     private var candidates: [Candidate] = []
-    /// Place of each topic among `candidates`, by its index; `none` for others.
+    /// Place of each topic among `candidates`, by its index; `none` for others. Empty once the pass has been over all activities.
     private var places: [UInt32] = []
     private static let none = UInt32.max
     private var notes: [TopicIndex: Note] = [:]
-    /// Time before which the members that the pass finds have joined.
-    private var before: FeedTime?
-    /// `CompletionBook.voids` when the pass began.
-    private var voids: UInt32 = 0
+    /// `before` and `voids` of the `CompletionBook` when the pass began: the members that the pass finds joined before that time. `left` is the
+    /// number of topics, listed by then, that the next passes take up.
+    private var began: (before: FeedTime?, voids: UInt32, left: Int) = (nil, 0, 0)
     /// Slot at which a pass goes on.
-    private var cursor = 0
+    private(set) var cursor = 0
+    /// Number of candidates that a pass cannot note, because too many members lack them.
+    private var hopeless = 0
     private var passesAt: MonotonicTime?
+    /// Hash of the listed topics when all had been looked for last, and of who lacked them, the same of those since then, and number of repeats of
+    /// the hash.
+    private var finding = (hash: 0, next: 0, repeats: 0)
     /// Is `true` if news of a listed topic were on their way to lineups when the pass began.
     private var areOnTheirWay = false
     /// The time from which on another pass takes little of the thread's time.
     private var freeAt = MonotonicTime.always
+    /// The time at which a pass goes on beside urgent pushes; `nil` while it waits for none.
+    private var waitsUntil: MonotonicTime?
     /// Time of the last `run`.
     private var now = MonotonicTime.always
     /// Topics of the lineup being examined, kept so that a visit allocates nothing.
@@ -46,10 +53,20 @@ final class LineupCompletionScan {
 
     /// Time between two passes for topics that some lineups lack.
     static let interval = Duration.seconds(10)
+    /// Time between two passes that find nothing new, at most.
+    private static let intervalMax = Duration.seconds(600)
+    /// Number of repeats from which on each pass doubles the time until the next one: in two minutes dwells end, and rotations get their pushes.
+    private static let repeatsMax = 12
     /// Time between two passes, for each activity: some hundred times as much as a visit takes.
     private static let spacing = Duration.microseconds(10)
-    /// Activities in a turn: about a millisecond.
-    private static let visitsMax = 1 << 13
+    /// Time for which a pass waits for urgent pushes, at most.
+    static let patience = Duration.seconds(60)
+    /// Activities in a turn: less than a tenth of a millisecond, because a pull may take two turns.
+    static let visitsMax = 1 << 9
+    /// Topics of a pass, which its first turn takes up: about a millisecond.
+    static let topicsMax = 1 << 13
+    /// Topics that a turn notes at the end of a pass.
+    private static let notesMax = 1 << 10
 
     init(_ reporter: FeedbackReporter, _ membership: Membership) {
         self.reporter = reporter
@@ -63,18 +80,24 @@ final class LineupCompletionScan {
     /// Time for the next call of `run`; `nil` if there is nothing to be found.
     var due: MonotonicTime? {
         guard reporter.completions.isKept else { return nil }
-        guard candidates.isEmpty else { return .always }
+        guard candidates.isEmpty else { return goesOnAt }
         guard mayBegin, !reporter.completions.unnoted.isEmpty else { return nil }
-        return reporter.completions.unnoted.hasNews ? .always : passesAt ?? .always
+        guard !reporter.completions.unnoted.hasNews, let passesAt else { return .always }
+        return max(passesAt, goesOnAt)
     }
+
+    /// Time at which urgent pushes no longer keep a pass waiting. The turn after the last of them asks anew.
+    private var goesOnAt: MonotonicTime { membership.lanes.hasUrgentWork ? waitsUntil ?? .always : .always }
 
     /// Goes on with a pass, or begins one that is due.
     func run(at moment: Moment) {
         guard reporter.completions.isKept else { return }
         now = moment.monotonic
         if candidates.isEmpty {
-            guard mayBegin, !reporter.completions.unnoted.isEmpty, isDue() else { return }
+            guard mayBegin, !reporter.completions.unnoted.isEmpty, isDue(), !isWaiting() else { return }
             begin()
+        } else if isWaiting() {
+            return
         }
         visit()
     }
@@ -83,16 +106,17 @@ final class LineupCompletionScan {
     func finish() {
         guard reporter.completions.isKept else { return }
         while !candidates.isEmpty { visit() }
-        guard mayBegin, !reporter.completions.unnoted.isEmpty else { return }
-        begin()
-        while !candidates.isEmpty { visit() }
+        guard mayBegin else { return }
+        for _ in stride(from: 0, to: reporter.completions.unnoted.count, by: LineupCompletionScan.topicsMax) {
+            begin()
+            while !candidates.isEmpty { visit() }
+        }
     }
 
     /// Describes a candidate that a pass would miss, or take for another; `nil` if there is none.
     func violation() -> String? {
-        guard candidates.isEmpty == places.isEmpty else {
-            return "a pass over the lineups of \(candidates.count) topics has \(places.count) places"
-        }
+        guard !places.isEmpty else { return nil }
+        guard !candidates.isEmpty else { return "a pass over the lineups of no topics has \(places.count) places" }
         for (place, candidate) in candidates.enumerated() {
             guard candidate.topic.place < places.count, places[candidate.topic.place] == UInt32(place),
                 candidate.lacking.count <= TopicCompletion.exceptionsMax + 1
@@ -104,6 +128,7 @@ final class LineupCompletionScan {
     /// Returns whether a pass is due. A new version, or joiners, are noted soon; what some lineups lack is looked for less often.
     private func isDue() -> Bool {
         let isNews = reporter.completions.unnoted.takeNews()
+        if isNews { finding.repeats = 0 }
         if isNews || passesAt == nil {
             let soon = max(now + CompletionBook.gathering, freeAt)
             passesAt = passesAt.map { min($0, soon) } ?? soon
@@ -111,15 +136,35 @@ final class LineupCompletionScan {
         return passesAt.map { now >= $0 } ?? false
     }
 
+    /// Returns whether a pass that is due, or under way, waits for urgent pushes.
+    private func isWaiting() -> Bool {
+        guard membership.lanes.hasUrgentWork else {
+            waitsUntil = nil
+            return false
+        }
+        let end = waitsUntil ?? now + LineupCompletionScan.patience
+        waitsUntil = end
+        return now < end
+    }
+
     private func begin() {
         (cursor, passesAt) = (0, nil)
-        (before, voids) = (reporter.completions.before, reporter.completions.voids)
+        hopeless = 0
+        if began.left == 0 { (began.left, finding.next) = (reporter.completions.unnoted.count, 0) }
+        (began.before, began.voids) = (reporter.completions.before, reporter.completions.voids)
+        began.left = max(0, began.left - LineupCompletionScan.topicsMax)
         _ = reporter.completions.unnoted.takeNews()
         areOnTheirWay = false
-        for (topic, reasons) in reporter.completions.unnoted.takeAll() {
-            guard let lineups = membership.lineups[topic], let publication = completable(topic) else {
+        for (topic, reasons) in reporter.completions.unnoted.take(most: LineupCompletionScan.topicsMax) {
+            guard let publication = completable(topic) else {
                 // The topic's next version lists it again.
                 notes[topic] = nil
+                continue
+            }
+            guard let lineups = membership.lineups[topic] else {
+                notes[topic] = nil
+                // Another shard has lineups of the topic, which are complete only together with those of all shards.
+                if reasons.contains(.question) { reporter.completions.noteWithoutLineups(publication) }
                 continue
             }
             guard lineups.news.isEmpty else {
@@ -141,11 +186,27 @@ final class LineupCompletionScan {
 
     /// Sets the time of the next pass, for topics that are not noted yet.
     private func scheduleNext() {
+        waitsUntil = nil
         let spacing = LineupCompletionScan.spacing * membership.store.activities.count
         freeAt = now + max(CompletionBook.gathering, spacing)
         passesAt =
             reporter.completions.unnoted.isEmpty
-            ? nil : areOnTheirWay ? freeAt : max(freeAt, now + LineupCompletionScan.interval)
+            ? nil : areOnTheirWay || began.left > 0 ? freeAt : max(freeAt, now + intervalAfterRepeats)
+    }
+
+    /// Lineups that stay as they are, for example behind a token that fails for good, are looked for less and less often.
+    private var intervalAfterRepeats: Duration {
+        let doublings = min(max(0, finding.repeats - LineupCompletionScan.repeatsMax), 16)
+        return min(LineupCompletionScan.interval * (1 << doublings), LineupCompletionScan.intervalMax)
+    }
+
+    private func hash(of candidate: Candidate) -> Int {
+        var hasher = Hasher()
+        hasher.combine(began.voids)
+        hasher.combine(candidate.publication.serial)
+        hasher.combine(candidate.topic)
+        hasher.combine(candidate.lacking)
+        return hasher.finalize()
     }
 
     /// Returns the newest version of a topic; `nil` if a restart publishes none.
@@ -157,8 +218,9 @@ final class LineupCompletionScan {
 
     private func visit() {
         guard !candidates.isEmpty else { return }
+        guard !places.isEmpty else { return conclude() }
         let end = min(membership.store.activities.count, cursor + LineupCompletionScan.visitsMax)
-        while cursor < end {
+        while cursor < end, hopeless < candidates.count {
             let slot = ActivitySlot(UInt32(cursor))
             cursor += 1
             let index = membership.store[slot].audience
@@ -168,7 +230,7 @@ final class LineupCompletionScan {
             }
             except(slot, row)
         }
-        if cursor >= membership.store.activities.count { conclude() }
+        if cursor >= membership.store.activities.count || hopeless == candidates.count { conclude() }
     }
 
     /// Makes the member an exception from its lineup's topics.
@@ -179,30 +241,41 @@ final class LineupCompletionScan {
             let place = Int(places[topic.place])
             guard candidates[place].lacking.count <= TopicCompletion.exceptionsMax else { continue }
             candidates[place].lacking.append(mark)
+            if candidates[place].lacking.count > TopicCompletion.exceptionsMax { hopeless += 1 }
         }
     }
 
+    /// Notes some of the topics, and ends the pass once all are.
     private func conclude() {
-        for candidate in candidates { note(candidate) }
-        candidates = []
         places = []
+        for _ in 0..<LineupCompletionScan.notesMax {
+            guard let candidate = candidates.popLast() else { break }
+            // The sum does not depend on the order in which the topics are listed.
+            finding.next &+= hash(of: candidate)
+            note(candidate)
+        }
+        guard candidates.isEmpty else { return }
+        if began.left == 0 {
+            finding = (finding.next, 0, finding.next == finding.hash ? finding.repeats + 1 : 0)
+        }
         scheduleNext()
     }
 
     private func note(_ candidate: Candidate) {
         let (topic, lacking) = (candidate.topic, candidate.lacking)
         // A member that had the version still has it, unless the topic has another version, or phones have dropped what they had.
-        guard let before, voids == reporter.completions.voids, completable(topic) === candidate.publication,
+        guard let before = began.before, began.voids == reporter.completions.voids,
+            completable(topic) === candidate.publication,
             membership.lineups[topic]?.news.isEmpty == true, lacking.count <= TopicCompletion.exceptionsMax
         else { return listAgain(topic, candidate.reasons) }
         if !lacking.isEmpty { listAgain(topic) }
         if let known = notes[topic], known.publication === candidate.publication, known.lacking == lacking,
-            known.voids == voids, candidate.reasons.isEmpty
+            known.voids == began.voids, candidate.reasons.isEmpty
         {
             return
         }
         notes[topic] =
-            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: voids)
+            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: began.voids)
         reporter.completions.note(
             candidate.publication, of: .lineups, before: before, except: lacking,
             isForJoiners: candidate.reasons.contains(.joiners))
@@ -216,25 +289,35 @@ final class LineupCompletionScan {
         if membership.lineups.isLone(row) {
             let state = membership.lineups[lone: row]
             guard state.flags.isEmpty, state.number > 0 else { return false }
-            return restores(state.spotlight == .max ? nil : Int(state.spotlight), row)
+            return restores(state.spotlight == .max ? nil : Int(state.spotlight), since: state.publishedAt, row)
         }
         let (activity, audience) = (membership.store[slot], membership.audiences[index])
         guard let lineup = audience.lineup, audience.target > 0, audience.event == .update, lineup.deferred.isEmpty,
-            !lineup.awaitsNews, !lineup.isGathering(at: now), !membership.isOwed(activity, audience),
-            !membership.isRefused(activity, audience)
+            !lineup.awaitsNews, !lineup.isGathering(at: now)
         else { return false }
-        return restores(lineup.publishedSpotlight, row)
+        guard !membership.isOwed(activity, audience), !membership.isRefused(activity, audience) else { return false }
+        return restores(lineup.publishedSpotlight, since: lineup.publishedAt, row)
     }
 
-    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news. A cycle moves it on in any case.
-    private func restores(_ spotlight: Int?, _ row: Int) -> Bool {
+    /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news, or a cycle moves it on in any case, and whether
+    /// no row is to leave the card.
+    ///
+    /// - Parameter publishedAt: time of the version that the card shows.
+    private func restores(_ spotlight: Int?, since publishedAt: MonotonicTime, _ row: Int) -> Bool {
         let rules = membership.lineupRules
-        guard rules.round == nil else { return true }
         topicStates.removeAll(keepingCapacity: true)
+        var (hasLive, hasDismissed) = (false, false)
         for topic in membership.lineups.topicIndices(of: row) {
-            topicStates.append(membership.topics.faces[topic.place].topic(at: now))
+            let state = membership.topics.faces[topic.place].topic(at: now)
+            topicStates.append(state)
+            let goneAt = membership.topics.faces[topic.place].goneAt
+            if state.life == .live { hasLive = true }
+            if publishedAt < goneAt, goneAt <= now { hasDismissed = true }
         }
+        // The row of a dismissed topic waits for a push of the rotation. While no topic is live, it stays until the next news.
+        guard !hasLive || !hasDismissed else { return false }
         let rotation = Rotation(rules, pinned: membership.lineups.pinned(of: row), at: now)
+        guard rules.round == nil || !rotation.goesRound(topicStates) else { return true }
         return rotation.wanted(topicStates, now: now) == spotlight
     }
 }

@@ -61,7 +61,11 @@ final class Moves {
             moveStart(slot, to: index, at: moment)
             return
         }
-        guard membership.store[slot].audience != index else { return }
+        guard membership.store[slot].audience != index else {
+            // By the schedule, picks in another order mean the same audience; to the store the card has joined another one.
+            if membership.lineupRules.order == .schedule, case .lineup = key { enrolment.noteJoined(slot) }
+            return
+        }
         // The topics of an audience without a version are over or were never published: it waits for a first publication.
         let shown =
             membership.awake(index).target > 0

@@ -45,6 +45,18 @@ final class Enrolment {
         membership.lanes.enqueue(audience)
     }
 
+    /// Notes that a member counts as a joiner from now on, as it does in the store.
+    func noteJoined(_ slot: ActivitySlot) {
+        let index = membership.store[slot].audience
+        guard reporter.completions.isKept, index != .none else { return }
+        if let row = membership.lineupRow(ofAudience: index) {
+            return reporter.completions.noteJoined(lineupOf: membership.lineups.topicIndices(of: row))
+        }
+        let audience = membership.awake(index)
+        reporter.completions.noteJoined(index, &audience.completionPlace)
+        membership.rest(index)
+    }
+
     /// Takes the activity out of its audience. A push in flight goes on, but its version belongs to the audience that was left: `sending` is
     /// cleared so that it is not compared with the next audience's versions.
     func leave(_ slot: ActivitySlot, at moment: Moment) {

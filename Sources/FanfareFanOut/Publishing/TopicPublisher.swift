@@ -84,8 +84,8 @@ final class TopicPublisher {
         else { return }
         switch scope {
         case .followers: noteCompletion(of: latest, topic)
-        case .lineups where membership.lineups[topic] != nil: reporter.completions.list([topic], for: .question)
-        case .lineups: reporter.completions.noteWithoutLineups(latest)
+        // The answer comes once all cards are loaded, because the core asks only once.
+        case .lineups: reporter.completions.list([topic], for: .question)
         }
     }
 

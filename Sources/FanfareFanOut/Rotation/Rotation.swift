@@ -99,6 +99,12 @@ package struct Rotation: Sendable {
         topics.contains { $0.life == .live } ? now.truncatedToMilliseconds + budget.wait(at: now.inBuckets) : nil
     }
 
+    /// Returns whether a cycle moves the spotlight on, if the rules have cycles. A cycle needs several live topics, and stops while the favourite is
+    /// live.
+    package func goesRound(_ topics: [SpotlightCandidate]) -> Bool {
+        topics.count { $0.life == .live } > 1 && (pinned.map { topics[$0].life != .live } ?? true)
+    }
+
     /// Returns the next time at which `wanted` may be another topic although nothing happens; `nil` for never. The end of a dwell time is
     /// known in advance: only news can change the spotlight before it.
     package func looksAgain(_ topics: [SpotlightCandidate], now: MonotonicTime) -> MonotonicTime? {
@@ -107,9 +113,8 @@ package struct Rotation: Sendable {
         guard live > 0 else { return nil }
         let free = dwell.map { max($0.until, now) } ?? now
         if wanted(topics, now: free) != position { return free > now ? free : now + budget.wait(at: now.inBuckets) }
-        // A cycle needs several live topics, and stops while the favourite is live.
-        guard live > 1, pinned.map({ topics[$0].life != .live }) ?? true else { return nil }
-        return turnEnds.map { max($0, free) }
+        guard let turnEnds, goesRound(topics) else { return nil }
+        return max(turnEnds, free)
     }
 }
 

@@ -11,6 +11,7 @@ struct CrashBuild {
     var edition = 0
     var decisionVersion: UInt32 = 0
     var minimumInterval: Duration = .zero
+    var lineups = LineupRules()
     /// Silence after which a topic ends, if it is not the default.
     var endsAfterSilence: Duration?
     var reopens = Reopening.never
@@ -28,7 +29,7 @@ struct CrashBuild {
         kind.lifetime.reopens = reopens
         if let endsAfterSilence { kind.lifetime.endsAfterSilence = endsAfterSilence }
         if let dismissal { kind.lifetime.dismissal = dismissal }
-        return Rules(kinds: [:], other: kind)
+        return Rules(kinds: [:], other: kind, lineups: lineups)
     }
     var logged: LogRules { LogRules(rules, program: decisionVersion) }
 }

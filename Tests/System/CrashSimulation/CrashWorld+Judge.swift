@@ -29,23 +29,39 @@ extension CrashWorld {
     /// Greatest number of claimed members that a shard has not sent a push: one and a half blocks, of which the largest has two members.
     private static let claimedMax = 3
 
-    /// Checks that each phone shows what its topic does.
-    func judgeStates() {
+    /// Checks that each phone shows what its topics do.
+    ///
+    /// - Parameter judgesLineups: `false` if changes may still wait for the lineups' interval.
+    func judgeStates(judgesLineups: Bool) {
         var newest: [TopicID: String] = [:]
         try? disk.log.read(from: 1) { _, entry in
             if case .event(let event, _) = entry.body, event.topic != .every, let id = event.id {
-                newest[event.topic] = "\"number\":\(id)"
+                newest[event.topic] = id
             }
             return true
         }
-        for (index, card) in cards() where !phones[index].isSick && card.audience.topics.count == 1 {
-            guard let state = newest[card.audience.topics[0]] else { continue }
+        for (index, card) in cards() where !phones[index].isSick {
             let shown = String(decoding: phones[index].state, as: UTF8.self)
-            if !(shown.contains(state + ",") || shown.contains(state + "}")) {
-                complain("phone \(index) shows \(shown) and not \(state)")
+            guard card.audience.topics.count == 1 else {
+                if judgesLineups { judgeRows(shown, of: card.audience.topics, on: index, newest) }
+                continue
+            }
+            guard let number = newest[card.audience.topics[0]] else { continue }
+            if !(shown.contains("\"number\":\(number),") || shown.contains("\"number\":\(number)}")) {
+                complain("phone \(index) shows \(shown) and not number \(number)")
             }
             judgeEdition(shown, of: card.audience.topics[0], on: index)
             if diedAt != nil { met.spared += 1 }
+        }
+    }
+
+    /// Checks that each topic's row in a lineup shows the topic's newest number.
+    private func judgeRows(_ shown: String, of topics: [TopicID], on index: Int, _ newest: [TopicID: String]) {
+        for topic in topics {
+            guard let number = newest[topic] else { continue }
+            met.rows += 1
+            let row = "\"id\":\"\(topic.rawValue)\",\"kind\":\"generic\",\"minimal\":\"\(number)\"}"
+            if !shown.contains(row) { complain("phone \(index), a lineup, shows \(shown) and not \(row)") }
         }
     }
 

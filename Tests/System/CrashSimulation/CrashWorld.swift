@@ -86,8 +86,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         var ofLineups = 0, lateOfLineups = 0
         /// Pushes that a phone had before, and phones that showed what their topics do when the engine died and got none by the restart.
         var superfluous = 0, spared = 0
-        /// Phones whose lineups deaths found restorable.
-        var restorable = 0
+        /// Phones whose lineups deaths found restorable, and rows of lineups that were compared with their topics.
+        var restorable = 0, rows = 0
         /// Pushes with stamps ahead of the clock, and phones that a death found claimed and without their alert.
         var ahead = 0, lost = 0
         /// Alerts of a life that left for cards while others were loaded, and lives that ended by then.
@@ -107,6 +107,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             sum.superfluous += more.superfluous
             sum.spared += more.spared
             sum.restorable += more.restorable
+            sum.rows += more.rows
             sum.ahead += more.ahead
             sum.lost += more.lost
             sum.whileLoading += more.whileLoading
@@ -129,6 +130,11 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         super.init(SplitMix64(seed: seed), tearing: tears ? seed : nil)
         if seed % 4 == 0 { setter = SplitMix64(seed: seed) }
         if random.chance(0.3) { build.minimumInterval = .seconds(20) }
+        switch seed % 5 {
+        case 1: build.lineups.round = .seconds(30)
+        case 2: build.lineups.order = .schedule
+        default: break
+        }
         for _ in 0..<Int.random(in: 20...60, using: &random) {
             let card = newCard()
             do { try disk.people.apply([.insert(card)]) } catch { complain("a card is refused: \(error)") }
@@ -262,7 +268,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     private func noteRestorable() {
         restorable = Set(
             phones.indices.filter {
-                diedAt != nil && phones[$0].isLineup && !phones[$0].isSick
+                // A cycle comes to what the phone shows, sooner or later.
+                diedAt != nil && phones[$0].isLineup && !phones[$0].isSick && build.lineups.round == nil
                     && phones[$0].pushedAt + Self.restorableAfter <= clock.now
             })
         met.restorable += restorable.count
@@ -343,7 +350,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         let event = FeedEvent(
             topic: Self.topics.randomElement(using: &random)!, topicKind: .generic, at: clock.truth, id: id,
             kind: "number",
-            change: .patch(["number": .int(Int64(sequence))]),
+            // The second is what a lineup's row shows.
+            change: .patch(["number": .int(Int64(sequence)), "minimal": .string(id)]),
             alert: random.chance(0.6) ? AlertText(title: id, body: "") : nil)
         guard life.inbox.post(.event(event)).isTaken else { return }
         happenedAt[id] = clock.truth
@@ -432,7 +440,10 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         var idle = 0
         // A change that waits for its interval comes after that.
         let patience = isPatient ? 600 : sick > 0 || build.minimumInterval > .zero ? 250 : 10
-        for _ in 0..<3000 {
+        var turns = 0
+        // A cycle's push may be on its way at any moment.
+        while turns < 3000 || turns < 3100 && life.core.counts.owed > sick {
+            turns += 1
             var isBusy = life.runCore()
             if sync() { isBusy = true }
             for node in life.nodes {
@@ -452,7 +463,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             }
         }
         if life.core.counts.owed > sick { complain("\(life.core.counts.owed) phones are owed a push after a calm") }
-        judgeStates()
+        judgeStates(judgesLineups: patience >= 250)
         diedAt = life.core.now
         // No alert goes on by a clock that has been set back.
         guard setter == nil else { return }

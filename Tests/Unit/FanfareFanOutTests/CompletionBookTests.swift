@@ -42,6 +42,22 @@ import Testing
         #expect(wasUnfinished && book.violation(places: [(index: 7, place: place)]) == nil)
     }
 
+    @Test func veryManyNotesGoToTheCoreInSeveralTurns() {
+        var (book, places) = (Self.book(), [CompletionPlace]())
+        for birth in 1...UInt64(CompletionBook.notesMax + 10) {
+            var place = CompletionPlace()
+            book.note(Self.publication(of: "\(birth)", birth: birth), at: &place)
+            places.append(place)
+        }
+        let now = MonotonicTime(nanoseconds: 1_000_000_000)
+        let taken = [
+            book.take(at: now), book.take(at: now), book.take(at: now), book.take(at: now + CompletionBook.gathering),
+        ]
+        let counts: [Int?] = [nil, CompletionBook.notesMax, nil, 10]
+        #expect(taken.map { $0?.count } == counts)
+        #expect(book.violation(places: [(index: 3, place: places[0])]) == nil && book.due == nil)
+    }
+
     @Test func notesWhilePhonesMayHaveDroppedPushesAreAViolation() {
         var (book, place) = (Self.book(), CompletionPlace())
         book.note(Self.publication(of: "a", birth: 1), at: &place)

@@ -16,11 +16,12 @@ import Testing
     /// - Parameter place: place of the topic in `topics`.
     private static func publication(
         _ serial: UInt64, of place: Int = 0, version: UInt32, priority: Priority = .immediate,
-        event: Publication.Event = .update
+        event: Publication.Event = .update, weight: Int? = nil
     ) -> Publication {
         Publication.test(
             serial, of: topics[place], numbered: TopicNumber(place: UInt32(place), birth: UInt64(place + 1)),
             version: version, event: event, state: ["n": .int(Int64(version))], priority: priority,
+            prominence: Prominence(occasionWeight: weight), dismissal: event == .end ? .after(.seconds(60)) : nil,
             freesID: event == .end)
     }
 
@@ -67,6 +68,60 @@ import Testing
         #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
     }
 
+    /// The spotlight's way back has spent the push that would take the row away.
+    @Test func aDismissedRowThatIsStillOnTheCardIsAnException() {
+        var rules = LineupRules()
+        rules.rotationPushes = TokenBucket.Size(burst: 1, refill: .seconds(36_000))
+        let service = Self.service(lineups: rules)
+        for member in 1...2 { service.follow(member, Self.key) }
+        let first = Self.publication(1, version: 1)
+        service.apply(.publish(first))
+        _ = Self.completions(service, after: 5)
+        service.apply(.publish(Self.publication(2, of: 1, version: 1, weight: 50)))
+        _ = Self.completions(service, after: 60)
+        service.apply(.publish(Self.publication(3, of: 1, version: 2, event: .end)))
+        _ = Self.completions(service, after: 30)
+        service.apply(.reportCompletion(first, of: .lineups))
+        #expect(Self.completions(service, after: 5).map(\.exceptions.count) == [0], "the row may be there")
+        _ = Self.completions(service, after: 60)
+        service.apply(.reportCompletion(first, of: .lineups))
+        #expect(Self.completions(service, after: 5).map(\.exceptions.count) == [2])
+        service.apply(.publish(Self.publication(4, version: 2)))
+        #expect(Self.completions(service, after: 5).last?.exceptions.isEmpty == true)
+    }
+
+    @Test func lineupsThatNeverShowTheVersionAreLookedForLessAndLessOften() {
+        let service = Self.service()
+        service.answer = { member, _ in member == 2 ? .refused : .accepted }
+        for member in 1...3 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        service.run()
+        let scan = service.shard.retries.lineupScan
+        var (passes, due) = (0, scan.due)
+        for _ in 0..<3600 {
+            service.pass(seconds: 1)
+            service.run()
+            if scan.due != due { passes += 1 }
+            due = scan.due
+        }
+        #expect((12...30).contains(passes), "\(passes) passes in an hour")
+        _ = service.feedback()
+        service.apply(.publish(Self.publication(2, version: 2)))
+        #expect(Self.completions(service, after: 5).map(\.publication.version) == [2], "the next version is news")
+    }
+
+    /// The member has the version before, and its push waits for a retry.
+    @Test func aMemberThatIsOwedTheVersionIsAnException() {
+        let service = Self.service()
+        for member in 1...3 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        _ = Self.completions(service, after: 5)
+        service.answer = { member, _ in member == 2 ? .throttled : .accepted }
+        service.apply(.publish(Self.publication(2, version: 2)))
+        let found = Self.completions(service, after: 25)
+        #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
+    }
+
     /// The members have the version before, and the change waits for their lineup's interval.
     @Test func aTopicIsNotCompleteWhileALineupWaitsForItsInterval() {
         var rules = LineupRules()
@@ -80,6 +135,88 @@ import Testing
         #expect(Self.completions(service, after: 620).last?.exceptions.isEmpty == true)
     }
 
+    /// Makes a search be due, and then a push to each of a thousand members that does not wait.
+    private static func serviceWithUrgentPushes() -> ScriptedService {
+        let service = Self.service()
+        for member in 0..<1000 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        service.run()
+        service.pass(seconds: 5)
+        service.apply(.publish(Self.publication(2, of: 1, version: 1)))
+        return service
+    }
+
+    /// No turn handles all of them.
+    @Test func twentyThousandTopicsAreNotedInSeveralTurns() {
+        let service = Self.service()
+        let topics = (0..<20_000).map { TopicID("topic/\($0)") }
+        for member in 0..<10_000 {
+            service.follow(member, .lineup([topics[2 * member], topics[2 * member + 1]], favourite: nil))
+        }
+        for (place, topic) in topics.enumerated() {
+            let number = TopicNumber(place: UInt32(place), birth: UInt64(place + 1))
+            service.apply(
+                .publish(
+                    Publication.test(
+                        UInt64(place + 1), of: topic, numbered: number, version: 1, state: ["n": .int(1)])))
+            if place % 1000 == 0 { _ = service.feedback() }
+        }
+        var named: Set<TopicID> = []
+        var most = 0
+        for _ in 0..<300 {
+            service.run()
+            service.pass(.milliseconds(500))
+            for case .topicsCompleted(let completions) in service.feedback() {
+                named.formUnion(completions.map(\.publication.topicID))
+                most = max(most, completions.count)
+            }
+            #expect(service.shard.retries.lineupScan.violation() == nil)
+        }
+        #expect(named.count == topics.count && most <= CompletionBook.notesMax)
+    }
+
+    @Test func noSearchRunsBeforeUrgentPushesHaveLeft() {
+        let service = Self.serviceWithUrgentPushes()
+        let scan = service.shard.retries.lineupScan
+        var pulled = service.pull()
+        #expect(scan.due == service.moment.monotonic + LineupCompletionScan.patience)
+        var pushes = 0
+        while !pulled.isEmpty {
+            #expect(scan.cursor == 0)
+            pushes += pulled.count
+            service.complete(pulled, .accepted)
+            pulled = service.pull()
+        }
+        #expect(pushes == 1000)
+        #expect(Self.named(Self.completions(service, after: 5)) == Set(Self.topics))
+    }
+
+    /// The search ends as soon as too many members lack the version.
+    @Test func aSearchDoesNotWaitForUrgentPushesForEver() {
+        let service = Self.serviceWithUrgentPushes()
+        let scan = service.shard.retries.lineupScan
+        for (seconds, visits) in [(0, 0), (59, 0), (1, TopicCompletion.exceptionsMax + 1)] as [(Int64, Int)] {
+            service.pass(seconds: seconds)
+            let mayHavePushes = service.shard.mayHavePushes(at: service.moment)
+            #expect(mayHavePushes && scan.cursor == visits)
+        }
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// A restart shows the favourite, and no cycle moves the spotlight while the favourite is live.
+    @Test func aSpotlightAwayFromALiveFavouriteIsAnExceptionAlsoWithCycles() {
+        var rules = LineupRules()
+        rules.round = .seconds(30)
+        let service = Self.service(lineups: rules)
+        for member in 1...2 { service.follow(member, .lineup(Self.topics, favourite: Self.topics[0])) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        _ = Self.completions(service, after: 5)
+        service.apply(.publish(Self.publication(2, of: 1, version: 1, weight: 50)))
+        let found = Self.completions(service, after: 12)
+        #expect(!found.isEmpty && found.allSatisfy { $0.exceptions.count == 2 }, "the news has its dwell")
+        #expect(Self.completions(service, after: 30).last?.exceptions.isEmpty == true)
+    }
+
     @Test func aJoinerIsPartOfACompletionAsSoonAsLogTimeHasPassed() {
         let service = Self.service()
         service.follow(1, Self.key)
@@ -91,6 +228,22 @@ import Testing
         #expect(Self.completions(service, after: 15).isEmpty, "it may have joined at that time")
         service.apply(.followed(before: CompletionTests.time(20), sent: CompletionTests.time(19)))
         #expect(Self.completions(service, after: 15).map(\.before) == [CompletionTests.time(20)])
+    }
+
+    /// By the schedule, lineups with the same topics are one audience, and the store has the card as one that has joined.
+    @Test func aMemberThatPutsItsTopicsInAnotherOrderIsAJoiner() {
+        var rules = LineupRules()
+        rules.order = .schedule
+        let service = Self.service(lineups: rules)
+        for member in 1...2 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        #expect(!Self.completions(service, after: 5).isEmpty)
+        let reordered = AudienceKey.lineup(Array(Self.topics.reversed()), favourite: nil)
+        service.apply(.move(ScriptedService.id(1), reordered))
+        service.apply(.followed(before: CompletionTests.time(20), sent: CompletionTests.time(19)))
+        let found = Self.completions(service, after: 15)
+        #expect(found.map(\.before) == [CompletionTests.time(20)] && found.allSatisfy(\.isForJoiners))
+        #expect(service.shard.violatedInvariant() == nil)
     }
 
     @Test func aShardWithoutLineupsOfTheTopicSpeaksWhenItIsAsked() {
@@ -162,6 +315,32 @@ import Testing
             service.run()
             #expect(service.accepted.count == 6 && service.shard.violatedInvariant() == nil)
         }
+    }
+
+    /// The lineup is made with the alert that its first member has missed, which has the spotlight. The second member had the alert before.
+    @Test func aSpotlightThatAnothersMissedAlertHasMovedGoesToAllMembers() {
+        let service = Self.service()
+        let alert = Alert(
+            cause: "goal", class: .essential, text: AlertText(title: "goal", body: ""), freshFor: .seconds(300),
+            highlight: nil, grantedAt: CompletionTests.time(5))
+        for place in 0..<2 {
+            let publication = Self.publication(UInt64(place + 1), of: place, version: 7)
+            let alerts = place == 1 ? [UnfinishedAlert(alert, age: .seconds(1))] : []
+            service.apply(.publishResumed(ResumedPublication(publication, alerts, isCompleteInLineups: true)))
+        }
+        service.apply(.load)
+        let earlier = [
+            EarlierDelivery(topicsShown: 0), EarlierDelivery(settledThrough: CompletionTests.time(6), topicsShown: 2),
+        ]
+        for (member, earlier) in earlier.enumerated() {
+            service.apply(
+                .follow(
+                    ScriptedService.id(member), Self.key, token: ScriptedService.token(member), earlier: earlier))
+        }
+        service.apply(.endLoading)
+        _ = ClaimTests.runOut(service)
+        #expect(Set(service.accepted.map(\.member)) == [0, 1] && service.told(of: "goal") == [0])
+        #expect(service.shard.violatedInvariant() == nil)
     }
 
     @Test func aTopicThatIsNotCompleteGoesToAllItsLineups() {

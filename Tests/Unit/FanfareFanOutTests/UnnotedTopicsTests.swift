@@ -13,13 +13,23 @@ import Testing
         #expect(topics.isEmpty && !topics.hasNews)
         for place in [5, 2, 5] { topics.list(Self.topic(place)) }
         #expect(!topics.isEmpty && topics.hasNews && topics.violation() == nil)
-        let taken = topics.takeAll()
+        let taken = topics.take(most: 10)
         #expect(taken.map(\.topic) == [Self.topic(5), Self.topic(2)] && taken.allSatisfy(\.reasons.isEmpty))
         #expect(topics.isEmpty && topics.violation() == nil)
         topics.list(Self.topic(2), for: .question)
         topics.list(Self.topic(2), for: .joiners)
-        let again = topics.takeAll()
+        let again = topics.take(most: 10)
         #expect(again.map(\.topic) == [Self.topic(2)] && again[0].reasons == [.joiners, .question])
+    }
+
+    @Test func topicsThatWereListedFirstAreTakenFirst() {
+        var topics = UnnotedTopics()
+        for place in 0..<5 { topics.list(Self.topic(place)) }
+        let first = topics.take(most: 3)
+        topics.list(Self.topic(0), isNews: false)
+        #expect(first.map(\.topic) == (0..<3).map(Self.topic) && topics.count == 3 && topics.violation() == nil)
+        let rest = topics.take(most: 3)
+        #expect(rest.map(\.topic) == [3, 4, 0].map(Self.topic) && topics.isEmpty && topics.violation() == nil)
     }
 
     @Test func aTopicThatAPassListsAgainIsNoNews() {
@@ -41,10 +51,10 @@ import Testing
         #expect(topics.isEmpty, "some of them may have joined at that time")
         topics.noteJoined(Self.topic(3))
         topics.advance(to: Self.time(11), sent: Self.time(20))
-        let first = topics.takeAll()
+        let first = topics.take(most: 10)
         #expect(first.map(\.topic) == [Self.topic(3), Self.topic(1)] && first.allSatisfy { $0.reasons == .joiners })
         topics.advance(to: Self.time(21), sent: Self.time(21))
-        let second = topics.takeAll()
+        let second = topics.take(most: 10)
         #expect(second.map(\.topic) == [Self.topic(3)])
         topics.advance(to: Self.time(30), sent: Self.time(30))
         #expect(topics.isEmpty && topics.violation() == nil)

@@ -125,9 +125,12 @@ import Testing
             }
         }
         let joined = Self.report(Self.publication(1), before: 20, forJoiners: true)
-        #expect(completions.behind(joined, app: 1) == [0])
-        #expect(completions.behind(joined, app: 2).isEmpty, "no shard of that app has reported")
-        #expect(completions.behind(Self.report(Self.publication(1), before: 20), app: 1).isEmpty)
+        let asked = completions.takeBehind(joined, app: 1)
+        #expect(asked == [0])
+        let askedOfOther = completions.takeBehind(joined, app: 2)
+        #expect(askedOfOther.isEmpty, "no shard of that app has reported")
+        let askedForNobody = completions.takeBehind(Self.report(Self.publication(1), before: 20), app: 1)
+        #expect(askedForNobody.isEmpty)
     }
 
     @Test func aRemovedTopicsReportsAreForgottenInAllAppsAndThoseOfOthersStay() {

@@ -39,16 +39,25 @@ import Testing
         }
         let plain = Self.report(1, before: 20)
         _ = completions.take(plain, app: 0, shard: 2)
-        #expect(completions.behind(plain, app: 0).isEmpty, "or two shards would ask each other for ever")
+        let asked = completions.takeBehind(plain, app: 0)
+        #expect(asked.isEmpty, "or two shards would ask each other for ever")
         let joined = Self.report(1, before: 20, forJoiners: true)
         _ = completions.take(joined, app: 0, shard: 2)
-        #expect(completions.behind(joined, app: 0) == [0])
-        #expect(completions.behind(joined, app: 1).isEmpty)
+        for _ in 0..<2 {
+            let askedForJoiners = completions.takeBehind(joined, app: 0)
+            #expect(askedForJoiners == [0])
+        }
+        let askedOfOtherApp = completions.takeBehind(joined, app: 1)
+        #expect(askedOfOtherApp.isEmpty)
         // A shard that still lacks the new version does not answer, and reports by itself.
         let next = Self.report(2, before: 40, forJoiners: true)
         _ = completions.take(next, app: 0, shard: 2)
-        #expect(completions.behind(next, app: 0) == [0, 1])
-        #expect(completions.behind(joined, app: 0).isEmpty)
+        for _ in 0..<2 {
+            let askedOfNext = completions.takeBehind(next, app: 0)
+            #expect(askedOfNext == [0, 1])
+        }
+        let askedOfFormer = completions.takeBehind(joined, app: 0)
+        #expect(askedOfFormer.isEmpty)
     }
 
     /// A shard without lineups of a topic says nothing by itself.
@@ -60,16 +69,55 @@ import Testing
         let lineups = TopicCompletion(Self.publication(1), of: .lineups, before: before)
         let alone = completions.take(lineups, app: 0, shard: 0)
         #expect(alone == nil, "followers are others")
-        #expect(completions.behind(lineups, app: 0) == [1])
+        let asked = completions.takeBehind(lineups, app: 0)
+        #expect(asked == [1])
         let whole = completions.take(lineups, app: 0, shard: 1)
         #expect(whole?.scope == .lineups && whole?.before == before)
-        #expect(completions.behind(lineups, app: 0).isEmpty)
+        let askedAgain = completions.takeBehind(lineups, app: 0)
+        #expect(askedAgain.isEmpty)
+    }
+
+    private static func lineups(_ version: UInt32, forJoiners: Bool = false) -> TopicCompletion {
+        TopicCompletion(
+            publication(version), of: .lineups, before: FeedTime(milliseconds: 20_000), isForJoiners: forJoiners)
+    }
+
+    @Test func aSilentShardIsAskedOnceForEachVersionWhoeverReports() {
+        var completions = ShardTopicCompletions(perApp: 3)
+        for version in UInt32(1)...2 {
+            for (shard, silent) in [(0, [1, 2]), (1, []), (0, [])] as [(Int, [Int])] {
+                _ = completions.take(Self.lineups(version), app: 0, shard: shard)
+                let asked = completions.takeBehind(Self.lineups(version), app: 0)
+                #expect(asked == silent)
+            }
+        }
+        #expect(completions.violation() == nil)
+    }
+
+    @Test func aQuestionThatIsPutOffIsAskedLaterUnlessItsVersionIsReplaced() {
+        var completions = ShardTopicCompletions(perApp: 3)
+        for isForJoiners in [false, true, false] {
+            let report = Self.lineups(1, forJoiners: isForJoiners)
+            _ = completions.take(report, app: 0, shard: 0)
+            completions.postpone(report, app: 0)
+        }
+        #expect(completions.hasPostponed && completions.violation() == nil)
+        let first = completions.takePostponed()
+        #expect(first?.app == 0 && first?.report.isForJoiners == true)
+        let second = completions.takePostponed()
+        #expect(second == nil && !completions.hasPostponed && completions.violation() == nil)
+        completions.postpone(Self.lineups(1), app: 0)
+        _ = completions.take(Self.lineups(2), app: 0, shard: 1)
+        let replaced = completions.takePostponed()
+        #expect(replaced == nil && completions.violation() == nil)
     }
 
     @Test func aSingleShardAsksNobody() {
         var completions = ShardTopicCompletions(perApp: 1)
         let joined = Self.report(1, before: 20, forJoiners: true)
-        #expect(completions.take(joined, app: 0, shard: 0)?.before == joined.before)
-        #expect(completions.behind(joined, app: 0).isEmpty)
+        let whole = completions.take(joined, app: 0, shard: 0)
+        #expect(whole?.before == joined.before)
+        let asked = completions.takeBehind(joined, app: 0)
+        #expect(asked.isEmpty)
     }
 }
