@@ -8,8 +8,8 @@ package struct ClaimLimits: Sendable {
     let patience: Duration
     /// Bounds on the members of an audience that are claimed at a time.
     let blocks: ClosedRange<Int>
-    /// Maximum number of names without an answer, plus audiences and lineups with an answer and without a visit since. It is also the maximum number
-    /// of named starts that have not left.
+    /// Maximum number of names without an answer. Nobody is named either while so many audiences and lineups have an answer and no visit since. It is
+    /// also the maximum number of named starts that have not left.
     let namedMax: Int
 
     package init(

@@ -339,12 +339,13 @@ final class AlertClaims {
         membership.lanes.enqueue(roomTurn)
     }
 
-    /// Lets waiting audiences and lineups go on as far as there is room.
+    /// Lets waiting audiences and lineups go on as far as there is room. The turn stays due while some wait and there is room, so that a request has as
+    /// many names as there may be. With room each turn takes one of those who wait at least, so the turns of a pull come to an end.
     ///
     /// - Returns: at least the visits of a whole turn, because the released ones come before the others. A look at a lineup's news counts as a visit.
     func serveRoomTurn(at moment: Moment) -> Int {
         let looks = releaseUnnamed(room, at: moment)
-        roomTurn.isDue = membership.claims.hasUnnamed && membership.claims.owesNothing
+        roomTurn.isDue = membership.claims.hasUnnamed && (membership.claims.owesNothing || room > 0)
         return max(looks, roomTurn.lane.deficit)
     }
 
