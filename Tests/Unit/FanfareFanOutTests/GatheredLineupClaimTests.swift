@@ -148,6 +148,24 @@ import Testing
         #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
     }
 
+    @Test func aLineupWhoseAlertIsRevokedWhileItGathersWaitsForNoRoom() {
+        let service = Self.service(members: 1, namedMax: 1)
+        service.follow(1, .topic(TopicID("order")))
+        service.publish(TopicID("order"))
+        service.run()
+        service.publish(TopicID("order"), alert: "arriving")
+        service.turn()
+        #expect(ClaimTests.requests(service).count == 1, "the store does not answer")
+        service.publish(alert: "goal")
+        #expect(service.turn() == 0)
+        service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
+        service.publish()
+        #expect(service.turn() == 0, "the news still gather others")
+        service.pass(seconds: 1)
+        #expect(service.turn() == 1 && service.accepted.last?.member == 0)
+        #expect(service.told(of: "goal").isEmpty && service.shard.violatedInvariant() == nil)
+    }
+
     @Test func aSecondGoalLeavesTogetherWithOneThatWaitsForRoom() {
         let service = Self.service(members: 12, namedMax: 10)
         Self.gatherGoal(service)
