@@ -25,6 +25,9 @@ package struct CommitFigures: Sendable, Equatable {
         (began, trouble) = (nil, nil)
     }
 
+    /// Notes that the commit is not tried again.
+    mutating func giveUp() { (began, trouble) = (nil, nil) }
+
     mutating func note(_ size: DiskSize, rows: Int?, newest: LogPosition) {
         (self.size, self.rows, self.newest) = (size, rows, newest)
     }

@@ -37,6 +37,9 @@ package final class CommitMeter: Sendable {
         current.withLock { $0.end(at: now) }
     }
 
+    /// Notes that the thread ends without its present commit, which the disk refuses.
+    func giveUp() { current.withLock { $0.giveUp() } }
+
     /// Notes what the part has.
     func note(_ size: DiskSize, rows: Int? = nil, newest: LogPosition = 0) {
         current.withLock { $0.note(size, rows: rows, newest: newest) }

@@ -351,6 +351,7 @@ package final class CoreTurn {
         while let request = inbox.requests.pop() { entries.hold(request, now, wall: now) }
         // A producer that has claimed a slot and is about to write it will signal.
         guard inbox.requests.isExhausted else { return }
+        for _ in 0..<intake.changesInHand { inbox.noteChanged() }
         for request in intake.abandon() { carryOut(request, now, moment) }
         for waiting in unflushed.takeAll() { waiting.settled(.unknown) }
         report(

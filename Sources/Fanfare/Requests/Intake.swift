@@ -136,6 +136,11 @@ package final class Intake {
     var awaitsCards: Bool { isLoading && !waiting.isEmpty }
     /// Number of entries that are not durable.
     var entriesWaiting: Int { entries.waitingCount }
+    /// Number of changes of cards that are not carried out.
+    var changesInHand: Int {
+        let ready = ready.elements.count { if case .kept = $0 { true } else { false } }
+        return ready + waiting.elements.count { if case .request = $0.kind { false } else { true } }
+    }
     /// Is `true` if an entry waits for the next commit, or for rows.
     var holdsEntry: Bool { entries.holdsEntry }
     var isEmpty: Bool { !holdsEntry && waiting.isEmpty && aside.isEmpty && !isCommitting && !hasReady }

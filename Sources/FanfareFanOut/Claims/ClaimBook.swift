@@ -8,8 +8,8 @@ package struct ClaimLimits: Sendable {
     let patience: Duration
     /// Bounds on the members of an audience that are claimed at a time.
     let blocks: ClosedRange<Int>
-    /// Maximum number of names without an answer, plus audiences and lineups with an answer and without a visit since. It is also the maximum number
-    /// of named starts that have not left.
+    /// Maximum number of names without an answer. Nobody is named either while so many audiences and lineups have an answer and no visit since. It is
+    /// also the maximum number of named starts that have not left.
     let namedMax: Int
 
     package init(
@@ -197,7 +197,8 @@ struct ClaimBook {
         lineups.takeNamed(through: isOverdue(at: now) ? .max : durable)
     }
 
-    /// Removes and returns some audiences, and one-member lineups by their rows, that wait for room: at most one for each name.
+    /// Removes and returns some audiences, and one-member lineups by their rows, that wait for room: at most one for each name. Examines a bounded
+    /// number of entries, because a million lineups may have left, and one entry at least if there is room.
     ///
     /// - Parameters:
     ///   - endWait: ends an audience's wait for room; returns `false` if the audience is gone, or has gone on by itself.
@@ -214,7 +215,11 @@ struct ClaimBook {
             lineups.getOddName.toggle()
         }
         var audiences: [AudienceTenant] = []
-        while audiences.count < shares.audiences, let first = unnamed.popFirst() {
+        var examined = 0
+        while audiences.count < shares.audiences, examined < ClaimingLineups.examinedMax(forNames: shares.audiences),
+            let first = unnamed.popFirst()
+        {
+            examined += 1
             if endWait(first) { audiences.append(first) }
         }
         return (audiences, lineups.takeUnnamed(shares.lineups, awaitsClaim: awaitsClaim))

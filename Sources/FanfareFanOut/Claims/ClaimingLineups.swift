@@ -31,17 +31,24 @@ struct ClaimingLineups {
         return rows
     }
 
-    /// Removes and returns the first lineups that no claim names.
+    /// Removes and returns the first lineups that no claim names. Examines `examinedMax(forNames:)` entries at most.
     ///
     /// - Parameter awaitsClaim: returns whether the lineup still waits. By now, another lineup may have the row, or an audience the lineup's state.
     ///   Either is visited for reasons of its own.
     mutating func takeUnnamed(_ limit: Int, awaitsClaim: (Int) -> Bool) -> [Int] {
         var rows: [Int] = []
-        while rows.count < limit, let row = unnamed.popFirst().map(Int.init) {
+        var examined = 0
+        while rows.count < limit, examined < ClaimingLineups.examinedMax(forNames: limit),
+            let row = unnamed.popFirst().map(Int.init)
+        {
+            examined += 1
             if awaitsClaim(row) { rows.append(row) }
         }
         return rows
     }
+
+    /// Returns the maximum number of entries of lineups, or of audiences, that are examined for so many names.
+    static func examinedMax(forNames count: Int) -> Int { 4 * count + 512 }
 
     // For checks.
     func contains(_ row: Int) -> Bool {

@@ -61,13 +61,16 @@ final class AlertClaims {
 
     /// Lets a lineup of one member whose wake-up ends its wait for other alerts wait for room, without a visit: the turn for room claims its alerts.
     ///
-    /// - Returns: `false` if the lineup does not gather alerts, or waits already, or if alerts leave without their claims.
+    /// - Returns: `false` if the lineup does not gather alerts, or waits already, or if alerts leave without their claims; also if there is no room, and
+    ///   the lineup needs no claim by now.
     func awaitRoom(_ row: Int, at moment: Moment) -> Bool {
         let state = membership.lineups[lone: row]
         guard membership.claims.isKept, state.flags.contains(.isGathering), state.lane == 0,
             state.flags.isDisjoint(with: [.inFlight, .isDue, .awaitsClaim]),
             !membership.claims.isOverdue(at: moment.monotonic)
         else { return false }
+        // A lineup whose alerts were revoked does not wait for the room of others.
+        if room == 0, alertsToClaim(ofLone: row, at: moment) == nil { return false }
         membership.lineups[lone: row].flags.insert(.awaitsClaim)
         membership.claims.lineups.append(row, ticket: nil)
         queueRoomTurn(mayHaveRoom: room > 0)
@@ -290,15 +293,20 @@ final class AlertClaims {
     /// Lets a lineup of one member that has waited for room wait for the claim of its alerts, without a visit. A visit is queued if no claim is
     /// needed by now, or if the alerts still gather others.
     private func name(_ row: Int, at moment: Moment) {
-        let hasGathered = lookForAlerts(row, at: moment)
+        guard let fresh = alertsToClaim(ofLone: row, at: moment) else { return queue(row) }
         let slot = membership.lineups[lone: row].member
         let first = AlertClaims.firstTicket(of: newAlerts)
-        guard hasGathered, let fresh = FreshAlerts(newAlerts, at: moment),
-            !membership.claims.isClaimed(slot, since: first)
-        else { return queue(row) }
         // A visit for another reason may have named the row meanwhile.
         if !membership.claims.isNamed(slot, since: first) { membership.claims.claim(fresh, for: slot) }
         membership.claims.await(slot, inRow: row, since: first)
+    }
+
+    /// Returns the alerts for which a lineup of one member needs a claim; `nil` if it needs none, or if its alerts still gather others. `newAlerts` has
+    /// the alerts that are new to the lineup.
+    private func alertsToClaim(ofLone row: Int, at moment: Moment) -> FreshAlerts? {
+        guard lookForAlerts(row, at: moment), let fresh = FreshAlerts(newAlerts, at: moment) else { return nil }
+        let slot = membership.lineups[lone: row].member
+        return membership.claims.isClaimed(slot, since: AlertClaims.firstTicket(of: newAlerts)) ? nil : fresh
     }
 
     /// Collects the alerts that are new to a lineup of one member in `newAlerts`, as a visit does.
@@ -339,12 +347,13 @@ final class AlertClaims {
         membership.lanes.enqueue(roomTurn)
     }
 
-    /// Lets waiting audiences and lineups go on as far as there is room.
+    /// Lets waiting audiences and lineups go on as far as there is room. The turn stays due while some wait and there is room, so that a request has as
+    /// many names as there may be. With room each turn takes one of those who wait at least, so the turns of a pull come to an end.
     ///
     /// - Returns: at least the visits of a whole turn, because the released ones come before the others. A look at a lineup's news counts as a visit.
     func serveRoomTurn(at moment: Moment) -> Int {
         let looks = releaseUnnamed(room, at: moment)
-        roomTurn.isDue = membership.claims.hasUnnamed && membership.claims.owesNothing
+        roomTurn.isDue = membership.claims.hasUnnamed && (membership.claims.owesNothing || room > 0)
         return max(looks, roomTurn.lane.deficit)
     }
 

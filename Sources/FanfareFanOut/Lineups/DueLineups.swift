@@ -1,5 +1,4 @@
 import FanfareModel
-import FanfareQueues
 
 /// Lineups of one member whose wake-up is due, by row, first come, first served: the timers of a million lineups may be due together, and
 /// the lanes let others have their turns between the visits.
@@ -8,11 +7,16 @@ import FanfareQueues
 final class DueLineups: LaneMember {
     let number: Int
     // Unchecked for the reason given in `Shard`.
-    @safe @exclusivity(unchecked) private var rows = Queue<UInt32>()
+    @safe @exclusivity(unchecked) private var rows = DueEntries()
     /// Entries that go before all of `rows`.
-    @safe @exclusivity(unchecked) private var first = Queue<UInt32>()
+    @safe @exclusivity(unchecked) private var first = DueEntries()
     /// Number of entries that do not count.
     @safe @exclusivity(unchecked) private var abandoned = 0
+    /// Number of entries that do not count and are left alone.
+    private static let abandonedMin = 16
+    /// Number of entries that each abandoned one makes the queue examine. With eight of them, fewer than half of the entries do not count, beside
+    /// `abandonedMin`.
+    static let examinedMax = 8
 
     init(lane number: Int) { self.number = number }
 
@@ -24,14 +28,14 @@ final class DueLineups: LaneMember {
     var firstCount: Int { first.count }
 
     func append(_ row: Int, isFirst: Bool = false) {
-        if isFirst { first.append(UInt32(row)) } else { rows.append(UInt32(row)) }
+        if isFirst { first.append(row) } else { rows.append(row) }
     }
 
     /// Removes and returns the first lineup that is due; `nil` if there is none.
     ///
     /// - Parameter isDue: returns whether the lineup has an entry here that counts.
     func popFirst(isDue: (Int) -> Bool) -> Int? {
-        while let row = (first.popFirst() ?? rows.popFirst()).map(Int.init) {
+        while let row = first.popFirst() ?? rows.popFirst() {
             if isDue(row) { return row }
             abandoned -= 1
         }
@@ -43,29 +47,37 @@ final class DueLineups: LaneMember {
         if first.isEmpty { rows.drawFirst(by: random) } else { first.drawFirst(by: random) }
     }
 
-    /// Notes that an entry does not count any more. Abandoned entries are removed when they may be half of the queue, so that they do not
-    /// accumulate while nothing is served.
+    /// Notes that an entry does not count any more. A few entries are examined each time, so that those that do not count do not accumulate while
+    /// nothing is served, and a million of them lengthen no turn.
     ///
     /// - Parameter isDue: returns whether the lineup still has an entry here.
     func abandon(isDue: (Int) -> Bool) {
         abandoned += 1
-        if abandoned == count { (first, rows, abandoned) = (Queue(), Queue(), 0) }
-        guard abandoned > 16, abandoned * 2 > count else { return }
-        var seen: Set<UInt32> = []
-        first = Queue(first.elements.filter { isDue(Int($0)) && seen.insert($0).inserted })
-        rows = Queue(rows.elements.filter { isDue(Int($0)) && seen.insert($0).inserted })
-        abandoned = 0
+        if abandoned == count {
+            first.removeAll()
+            rows.removeAll()
+            abandoned = 0
+        }
+        guard abandoned > DueLineups.abandonedMin else { return }
+        // The entries of both are examined in proportion to their numbers.
+        let ofFirst = max(first.isEmpty ? 0 : 1, DueLineups.examinedMax * first.count / count)
+        for _ in 0..<ofFirst {
+            if first.examineNext(isDue: isDue) { abandoned -= 1 }
+        }
+        for _ in ofFirst..<DueLineups.examinedMax {
+            if rows.examineNext(isDue: { isDue($0) && !first.hasKept($0) }) { abandoned -= 1 }
+        }
     }
 
     /// Describes a lineup without an entry, or a wrong count of those that count; `nil` if there are none.
     ///
     /// - Parameter due: the lineups that have an entry here that counts.
     func violation(due: Set<Int>) -> String? {
-        let listed = Set((first.elements + rows.elements).map { Int($0) })
+        let listed = Set(first.elements + rows.elements)
         guard due.isSubset(of: listed) else { return "lineups are due in lane \(number), and nobody will visit them" }
         guard count - abandoned == due.count else {
             return "lane \(number) counts \(count - abandoned) lineups that are due, has \(due.count)"
         }
-        return nil
+        return first.violation() ?? rows.violation()
     }
 }

@@ -102,6 +102,8 @@ package final class ClaimQueue {
         shared.thread.close()
         shared.thread.join(within: timeout)
         wakeup.close()
+        // No answer comes any more.
+        noteWaiting(-waitingCount)
         // The closures' owners may own this queue.
         onDurable = { _, _ in }
         onNamed = {}
@@ -184,7 +186,10 @@ package final class ClaimQueue {
                     hasFailed = true
                 }
             }
-            if shared.state.withLock(\.isClosed) || !shared.thread.waitToRetry() { return false }
+            if shared.state.withLock(\.isClosed) || !shared.thread.waitToRetry() {
+                shared.meter.giveUp()
+                return false
+            }
             // A claim that has come since goes with the next try.
             shared.state.withLock { state in
                 work.requests += state.requests

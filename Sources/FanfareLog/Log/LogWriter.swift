@@ -150,9 +150,13 @@ package final class LogWriter: Sendable {
                 }
                 hasFailed = true
             }
-            guard shared.thread.waitToRetry() else { return .closed }
+            guard shared.thread.waitToRetry() else {
+                shared.meter.giveUp()
+                return .closed
+            }
         }
     }
+
     private static func end(_ log: any Log, _ shared: Shared) {
         shared.meter.end()
         shared.note(log)

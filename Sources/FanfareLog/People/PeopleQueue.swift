@@ -141,7 +141,10 @@ package final class PeopleQueue {
                 if !hasFailed { report("\(error); new changes of cards wait until it takes them, and events go on") }
                 hasFailed = true
             }
-            guard shared.thread.waitToRetry() else { return false }
+            guard shared.thread.waitToRetry() else {
+                shared.meter.giveUp()
+                return false
+            }
         }
     }
 }

@@ -102,6 +102,38 @@ import Testing
         #expect(taken.audiences == [Self.tenant(2), Self.tenant(3)] && book.hasUnnamed)
     }
 
+    /// A million lineups may have left while they waited, and lengthen no turn.
+    @Test func aTurnExaminesABoundedNumberOfEntries() {
+        var book = Self.book(requested: 0)
+        for number in UInt64(1)...10_000 {
+            var wait = ClaimWait()
+            book.await(ActivitySlot(0), of: Self.tenant(number), &wait, since: 1)
+            book.await(ActivitySlot(1), inRow: Int(number), since: 1)
+        }
+        let room = 100
+        var (audiences, rows): ([AudienceTenant], [Int]) = ([], [])
+        var turns = 0
+        while book.hasUnnamed, turns < 1000 {
+            turns += 1
+            var examined = 0
+            let taken = book.takeUnnamed(
+                room,
+                endWait: {
+                    examined += 1
+                    return $0.number > 9990
+                },
+                awaitsClaim: {
+                    examined += 1
+                    return $0 > 9990
+                })
+            #expect(examined > 0 && examined <= 4 * room + 1024, "turn \(turns)")
+            audiences += taken.audiences
+            rows += taken.rows
+        }
+        #expect(turns > 10 && turns < 100)
+        #expect(audiences.map(\.number) == Array(9991...10_000) && rows == Array(9991...10_000))
+    }
+
     @Test(arguments: [1, 3]) func audiencesAndLineupsGetTheOddNameInTurn(room: Int) {
         var book = Self.book(requested: 0)
         for number in UInt64(1)...12 {

@@ -1,3 +1,4 @@
+import FanfareModel
 import Testing
 
 @testable import FanfareFanOut
@@ -75,12 +76,44 @@ import Testing
             isDue.remove(row)
             due.abandon { isDue.contains($0) }
         }
-        #expect(due.count == 12 && due.violation(due: isDue) == nil)
+        #expect(due.count <= 2 * isDue.count + 16 && due.violation(due: isDue) == nil)
         var visited: [Int] = []
         while let row = due.popFirst(isDue: { isDue.contains($0) }) {
             visited.append(row)
             isDue.remove(row)
         }
         #expect(visited == Array(0..<9) && !due.hasWork)
+    }
+
+    /// Lineups become due again and again while nothing is served, and then most of them do no more.
+    @Test(arguments: 0..<5 as Range<UInt64>) func anAbandonedEntryMakesTheQueueExamineFewOthers(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let due = DueLineups(lane: 0)
+        var isDue = Set(0..<2000)
+        for row in 0..<2000 { due.append(row) }
+        for step in 0..<40_000 {
+            let row = Int.random(in: 0..<2000, using: &random)
+            guard isDue.remove(row) != nil else { continue }
+            var examined = 0
+            due.abandon {
+                examined += 1
+                return isDue.contains($0)
+            }
+            if step < 30_000 {
+                due.append(row, isFirst: random.chance(0.1))
+                isDue.insert(row)
+            }
+            guard examined <= DueLineups.examinedMax, due.count <= 2 * isDue.count + 32 else {
+                Issue.record("step \(step): \(examined) examined, \(due.count) entries of \(isDue.count) lineups")
+                return
+            }
+        }
+        #expect(due.violation(due: isDue) == nil)
+        var visited: [Int] = []
+        while let row = due.popFirst(isDue: { isDue.contains($0) }) {
+            visited.append(row)
+            isDue.remove(row)
+        }
+        #expect(!visited.isEmpty && isDue.isEmpty && Set(visited).count == visited.count && due.count == 0)
     }
 }

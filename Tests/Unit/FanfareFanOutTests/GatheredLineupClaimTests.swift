@@ -53,6 +53,44 @@ import Testing
         #expect(service.shard.isQuiet && service.shard.membership.claims.isIdle)
     }
 
+    /// Lineups that leave make room for others while the store owes an answer for some of these.
+    @Test func eachRequestHasAsManyNamesAsThereMayBe() {
+        let service = Self.service(members: 300, namedMax: 64)
+        Self.gatherGoal(service)
+        var counts: [Int] = []
+        while counts.count < 20 {
+            service.turn(limit: 1000)
+            let requests = ClaimTests.requests(service)
+            guard let last = requests.last else { break }
+            counts.append(requests.flatMap(\.claims).flatMap(\.activities).count)
+            service.apply(.claimed(last.ticket))
+        }
+        #expect(counts == [64, 64, 64, 64, 44])
+        #expect(service.told(of: "goal").count == 300 && service.shard.violatedInvariant() == nil)
+    }
+
+    /// Lineups that need no claim by now take no room of those among them that do.
+    @Test func fewLineupsAmongManyOfARevokedAlertAreClaimedAtOnce() {
+        let service = Self.service(members: 100, namedMax: 10)
+        service.publish(alert: "goal")
+        for member in stride(from: 0, to: 100, by: 10) { service.publish(TopicID("other/\(member)"), alert: "own") }
+        #expect(service.turn() == 0)
+        service.pass(seconds: 1)
+        service.shard.wakeDue(at: service.moment)
+        service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
+        let before = service.accepted.count
+        var answers = 0
+        while answers < 20 {
+            service.run()
+            guard let last = ClaimTests.requests(service).last else { break }
+            service.apply(.claimed(last.ticket))
+            answers += 1
+        }
+        #expect(answers == 1 || answers == 2)
+        #expect(service.accepted[before...].count == 100 && service.told(of: "own").count == 10)
+        #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
+    }
+
     /// The store may owe an answer to others while there is room.
     @Test func aGatheredAlertIsClaimedAtOnceIfThereIsRoom() {
         let service = Self.service(members: 10, namedMax: 100)
@@ -108,6 +146,24 @@ import Testing
         #expect(service.accepted[before...].count == 30 && service.told(of: "goal").isEmpty)
         #expect(ClaimTests.requests(service).isEmpty)
         #expect(service.shard.isQuiet && service.shard.violatedInvariant() == nil)
+    }
+
+    @Test func aLineupWhoseAlertIsRevokedWhileItGathersWaitsForNoRoom() {
+        let service = Self.service(members: 1, namedMax: 1)
+        service.follow(1, .topic(TopicID("order")))
+        service.publish(TopicID("order"))
+        service.run()
+        service.publish(TopicID("order"), alert: "arriving")
+        service.turn()
+        #expect(ClaimTests.requests(service).count == 1, "the store does not answer")
+        service.publish(alert: "goal")
+        #expect(service.turn() == 0)
+        service.apply(.revokeAlert(topic: ScriptedService.match, cause: "goal"))
+        service.publish()
+        #expect(service.turn() == 0, "the news still gather others")
+        service.pass(seconds: 1)
+        #expect(service.turn() == 1 && service.accepted.last?.member == 0)
+        #expect(service.told(of: "goal").isEmpty && service.shard.violatedInvariant() == nil)
     }
 
     @Test func aSecondGoalLeavesTogetherWithOneThatWaitsForRoom() {

@@ -440,4 +440,18 @@ import Testing
         queue.close()
         loop.close()
     }
+
+    @Test(.timeLimit(.minutes(2))) func aClosedQueueWaitsForNoClaimThatTheDiskRefuses() throws {
+        let loop = try Loop()
+        let queue = try ClaimQueue(FullDisk(failures: .max), stamps: StampCeiling(), loop: loop)
+        queue.onReport = { _ in loop.stop() }
+        queue.append(Self.claims("a", through: 1, [1]), 1, shard: 0)
+        loop.run()
+        let (before, waiting) = (queue.meter.figures, queue.meter.waiting)
+        queue.close()
+        loop.close()
+        let after = queue.meter.figures
+        #expect(before.trouble != nil && waiting == 1)
+        #expect(after.trouble == nil && after.running(at: CommitMeter.now) == nil && queue.meter.waiting == 0)
+    }
 }

@@ -21,6 +21,14 @@ import Testing
         #expect(figures.trouble == nil && figures.running(at: Self.time(500)) == nil)
     }
 
+    @Test func aCommitThatIsGivenUpIsNotCounted() {
+        var figures = CommitFigures()
+        figures.begin(at: Self.time(100))
+        figures.fail("the disk is full")
+        figures.giveUp()
+        #expect(figures.times.count == 0 && figures.trouble == nil && figures.running(at: Self.time(500)) == nil)
+    }
+
     @Test func aCommitThatHasJustBegunHasRunForNoTime() {
         var figures = CommitFigures()
         figures.begin(at: Self.time(100))

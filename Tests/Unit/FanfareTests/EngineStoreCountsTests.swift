@@ -1,4 +1,5 @@
 import FanfareLog
+import FanfareLoop
 import FanfareModel
 import FanfareQueues
 import FanfareTestSupport
@@ -47,6 +48,31 @@ import Testing
         // The store's threads have ended, and their figures stay.
         let after = try #require(engine.storeCounts())
         #expect(after.entriesWaiting == 0 && after.changesWaiting == 0 && after.log.running == nil)
+    }
+
+    @Test func nothingWaitsOnceAStopHasGivenUpWhatTheDiskRefuses() async throws {
+        let log = FailingLog()
+        let engine = try Self.engine(.parts(log: log, people: MemoryPeopleStore(), claims: MemoryClaims()))
+        log.fails.withLock { $0 = true }
+        let event = Task { try await engine.ingest(.number(1)) }
+        var before = try #require(engine.storeCounts())
+        while before.log.trouble == nil || before.entriesWaiting == 0 {
+            try await Task.sleep(for: .milliseconds(1))
+            before = try #require(engine.storeCounts())
+        }
+        // The change is carried out after the event.
+        let change = Task { try await Self.follow(engine) }
+        while before.changesWaiting == 0 {
+            try await Task.sleep(for: .milliseconds(1))
+            before = try #require(engine.storeCounts())
+        }
+        let report = await engine.shutdown(within: .zero)
+        _ = await (event.result, change.result)
+        let after = try #require(engine.storeCounts())
+        #expect(report.unstored > 0 && before.log.running != nil)
+        #expect(after.entriesWaiting == 0 && after.changesWaiting == 0 && after.claimsWaiting == 0)
+        #expect(after.log.running == nil && after.log.trouble == nil)
+        #expect(after.log.times.count == before.log.times.count)
     }
 
     @Test func theCountsOfAnEmptyLogHaveNoPositions() {
