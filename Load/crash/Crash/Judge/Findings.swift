@@ -26,12 +26,17 @@ package struct Findings {
     /// Those of cards whose newest change was acknowledged in a life that lacked their app.
     package var checkedAfterAbsences = 0
 
-    private static let kept = 20
+    /// Number of kept violations by kind: their words without what names a card, a life or a number. Many of one kind would hide the others.
+    private var kinds: [String: Int] = [:]
+    private static let keptOfKind = 5
 
     package init() {}
 
     mutating func complain(_ text: String, history: [String] = []) {
         violationCount += 1
-        if violations.count < Findings.kept { violations.append(Violation(text: text, history: history)) }
+        let kind = String((text.split(separator: ": ").last ?? "").filter { !$0.isNumber })
+        guard kinds[kind, default: 0] < Findings.keptOfKind else { return }
+        kinds[kind, default: 0] += 1
+        violations.append(Violation(text: text, history: history))
     }
 }
