@@ -50,7 +50,11 @@ struct SegmentTable {
         mutating func remove(_ place: Int, hash: (Int) -> UInt64) {
             let mask = buckets.count - 1
             var hole = home(hash(place))
-            while Int(buckets[hole]) != place { hole = (hole + 1) & mask }
+            while Int(buckets[hole]) != place {
+                // A search for what is not here would never end.
+                precondition(buckets[hole] != SegmentTable.empty, "a table has no such place")
+                hole = (hole + 1) & mask
+            }
             var next = (hole + 1) & mask
             while buckets[next] != SegmentTable.empty {
                 // The entry may move into the hole unless its home lies between the hole and its present bucket.

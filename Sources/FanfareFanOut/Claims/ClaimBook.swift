@@ -129,6 +129,8 @@ struct ClaimBook {
 
     /// Is `true` if the queues for room have entries.
     var hasUnnamed: Bool { !unnamed.isEmpty || lineups.hasUnnamed }
+    /// Number of the queues' entries, including those of audiences and lineups that do not wait any more.
+    var unnamedCount: Int { unnamed.count + lineups.unnamedCount }
 
     /// Claims alerts for activities that no claim names yet.
     ///

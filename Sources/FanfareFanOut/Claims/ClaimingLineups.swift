@@ -14,6 +14,7 @@ struct ClaimingLineups {
 
     var isEmpty: Bool { named.isEmpty && unnamed.isEmpty }
     var hasUnnamed: Bool { !unnamed.isEmpty }
+    var unnamedCount: Int { unnamed.count }
 
     /// - Parameter ticket: of the claim; `nil` if no claim names the member yet.
     mutating func append(_ row: Int, ticket: UInt64?) {

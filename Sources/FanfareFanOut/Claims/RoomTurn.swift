@@ -3,6 +3,8 @@
 final class RoomTurn: LaneMember {
     /// Is `true` while an audience or a lineup waits for which there is room, or which no answer of the store releases.
     @safe @exclusivity(unchecked) var isDue = false
+    /// Maximum of names that one turn gives. While there is room the turn stays due, and the other lanes have theirs in between.
+    static let namesMax = 512
 
     override var hasWork: Bool { isDue }
     override var preferredLane: Int { 0 }

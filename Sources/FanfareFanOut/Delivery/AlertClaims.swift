@@ -277,9 +277,7 @@ final class AlertClaims {
     }
 
     /// Lets some audiences and one-member lineups that wait for room go on. Neither kind takes all the room.
-    ///
-    /// - Returns: the number of the lineups.
-    private func releaseUnnamed(_ room: Int, at moment: Moment) -> Int {
+    private func releaseUnnamed(_ room: Int, at moment: Moment) {
         let (tenants, rows) = membership.claims.takeUnnamed(
             room, endWait: endWaitForRoom, awaitsClaim: awaitsClaim)
         unpark(tenants, areReady: false, at: moment)
@@ -287,7 +285,6 @@ final class AlertClaims {
         for row in rows {
             if isOverdue { queue(row) } else { name(row, at: moment) }
         }
-        return rows.count
     }
 
     /// Lets a lineup of one member that has waited for room wait for the claim of its alerts, without a visit. A visit is queued if no claim is
@@ -350,11 +347,13 @@ final class AlertClaims {
     /// Lets waiting audiences and lineups go on as far as there is room. The turn stays due while some wait and there is room, so that a request has as
     /// many names as there may be. With room each turn takes one of those who wait at least, so the turns of a pull come to an end.
     ///
-    /// - Returns: at least the visits of a whole turn, because the released ones come before the others. A look at a lineup's news counts as a visit.
+    /// - Returns: at least the visits of a whole turn, because the released ones come before the others. Each entry that is examined counts as a visit,
+    ///   also one of somebody who does not wait any more, so that the bound on a pull's visits holds.
     func serveRoomTurn(at moment: Moment) -> Int {
-        let looks = releaseUnnamed(room, at: moment)
+        let before = membership.claims.unnamedCount
+        releaseUnnamed(min(room, RoomTurn.namesMax), at: moment)
         roomTurn.isDue = membership.claims.hasUnnamed && (membership.claims.owesNothing || room > 0)
-        return max(looks, roomTurn.lane.deficit)
+        return max(before - membership.claims.unnamedCount, roomTurn.lane.deficit)
     }
 
     private func awaitsClaim(_ row: Int) -> Bool {

@@ -36,10 +36,21 @@ final class DueLineups: LaneMember {
     /// - Parameter isDue: returns whether the lineup has an entry here that counts.
     func popFirst(isDue: (Int) -> Bool) -> Int? {
         while let row = first.popFirst() ?? rows.popFirst() {
-            if isDue(row) { return row }
+            if isDue(row) {
+                removeAbandoned()
+                return row
+            }
             abandoned -= 1
         }
         return nil
+    }
+
+    /// Removes all entries if none counts. They would be served never, and take the room of lineups whose claims are durable.
+    private func removeAbandoned() {
+        guard abandoned == count, abandoned > 0 else { return }
+        first.removeAll()
+        rows.removeAll()
+        abandoned = 0
     }
 
     /// Makes any entry the first one, of those that go before the others if there are any.
@@ -53,11 +64,7 @@ final class DueLineups: LaneMember {
     /// - Parameter isDue: returns whether the lineup still has an entry here.
     func abandon(isDue: (Int) -> Bool) {
         abandoned += 1
-        if abandoned == count {
-            first.removeAll()
-            rows.removeAll()
-            abandoned = 0
-        }
+        removeAbandoned()
         guard abandoned > DueLineups.abandonedMin else { return }
         // The entries of both are examined in proportion to their numbers.
         let ofFirst = max(first.isEmpty ? 0 : 1, DueLineups.examinedMax * first.count / count)

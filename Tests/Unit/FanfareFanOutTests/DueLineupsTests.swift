@@ -23,6 +23,15 @@ import Testing
         #expect(!due.hasWork)
     }
 
+    /// Entries that go first take the room of claims, so those that nobody will visit must not stay.
+    @Test func aVisitToTheLastLineupThatIsDueRemovesTheEntriesThatDoNotCount() {
+        let due = DueLineups(lane: 0)
+        for row in 0..<4 { due.append(row, isFirst: true) }
+        for _ in 1...3 { due.abandon { $0 == 0 } }
+        let visited = due.popFirst { $0 == 0 }
+        #expect(visited == 0 && due.firstCount == 0 && due.count == 0 && due.violation(due: []) == nil)
+    }
+
     @Test func aLineupWithoutAnEntryAndAnEntryThatCountsForNoneAreViolations() {
         let due = DueLineups(lane: 1)
         for row in 0..<5 { due.append(row, isFirst: row == 3) }
