@@ -48,7 +48,7 @@ final class LineupCompletionScan {
     private var waitsUntil: MonotonicTime?
     /// Time of the last `run`.
     private var now = MonotonicTime.always
-    /// Topics of the lineup being examined, kept so that a visit allocates nothing.
+    /// Topics of the lineup being examined, kept so that a visit of most lineups allocates nothing.
     private var topicStates: [SpotlightCandidate] = []
 
     /// Time between two passes for topics that some lineups lack.
@@ -289,21 +289,27 @@ final class LineupCompletionScan {
         if membership.lineups.isLone(row) {
             let state = membership.lineups[lone: row]
             guard state.flags.isEmpty, state.number > 0 else { return false }
-            return restores(state.spotlight == .max ? nil : Int(state.spotlight), since: state.publishedAt, row)
+            let spotlight = state.spotlight == .max ? nil : Int(state.spotlight)
+            return restores(spotlight, since: state.publishedAt, hash: state.displayHash, row)
         }
         let (activity, audience) = (membership.store[slot], membership.audiences[index])
         guard let lineup = audience.lineup, audience.target > 0, audience.event == .update, lineup.deferred.isEmpty,
             !lineup.awaitsNews, !lineup.isGathering(at: now)
         else { return false }
         guard !membership.isOwed(activity, audience), !membership.isRefused(activity, audience) else { return false }
-        return restores(lineup.publishedSpotlight, since: lineup.publishedAt, row)
+        let hash = audience.versions.newestDisplayHash
+        return restores(lineup.publishedSpotlight, since: lineup.publishedAt, hash: hash, row)
     }
 
     /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news, or a cycle moves it on in any case, and whether
     /// no row is to leave the card.
     ///
-    /// - Parameter publishedAt: time of the version that the card shows.
-    private func restores(_ spotlight: Int?, since publishedAt: MonotonicTime, _ row: Int) -> Bool {
+    /// - Parameters:
+    ///   - publishedAt: time of the version that the card shows; `always` if the lineup was made with it.
+    ///   - hash: hash of that version's content.
+    private func restores(
+        _ spotlight: Int?, since publishedAt: MonotonicTime, hash: UInt64, _ row: Int
+    ) -> Bool {
         let rules = membership.lineupRules
         topicStates.removeAll(keepingCapacity: true)
         var (hasLive, hasDismissed) = (false, false)
@@ -315,9 +321,27 @@ final class LineupCompletionScan {
             if publishedAt < goneAt, goneAt <= now { hasDismissed = true }
         }
         // The row of a dismissed topic waits for a push of the rotation. While no topic is live, it stays until the next news.
-        guard !hasLive || !hasDismissed else { return false }
+        guard !hasLive || !hasDismissed || publishedAt == .always && leavesOutDismissed(spotlight, hash, row) else {
+            return false
+        }
         let rotation = Rotation(rules, pinned: membership.lineups.pinned(of: row), at: now)
         guard rules.round == nil || !rotation.goesRound(topicStates) else { return true }
         return rotation.wanted(topicStates, now: now) == spotlight
+    }
+
+    /// Returns whether the version with which a lineup was made shows no dismissed topic: the topics may have been dismissed before or after that
+    /// time, which is not known. The caller has filled `topicStates`, and a topic is live.
+    private func leavesOutDismissed(_ spotlight: Int?, _ hash: UInt64, _ row: Int) -> Bool {
+        guard let spotlight, topicStates[spotlight].life != .gone else { return false }
+        // Few lineups come here, after a restart, so the arrays are not kept.
+        var (rows, display) = (RowOrder(), LineupJSON.Display())
+        rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
+        let start = membership.lineups.links(of: row).lowerBound
+        for position in rows.positions.lazy.map(Int.init) where topicStates[position].life != .gone {
+            if position == spotlight { display.spotlight = display.topics.count }
+            let topic = membership.lineups.topic(ofLink: start + position)
+            if let shown = membership.topics[topic].inLineups() { display.topics.append(shown) }
+        }
+        return display.hash == hash
     }
 }
