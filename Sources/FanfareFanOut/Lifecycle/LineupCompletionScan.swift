@@ -274,11 +274,13 @@ final class LineupCompletionScan {
         {
             return
         }
-        notes[topic] =
-            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: began.voids)
-        reporter.completions.note(
+        let isNoted = reporter.completions.note(
             candidate.publication, of: .lineups, before: before, except: lacking,
             isForJoiners: candidate.reasons.contains(.joiners))
+        // With fewer absentees, a later pass notes the topic.
+        guard isNoted else { return listAgain(topic, candidate.reasons) }
+        notes[topic] =
+            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: began.voids)
     }
 
     // MARK: Restorable lineups

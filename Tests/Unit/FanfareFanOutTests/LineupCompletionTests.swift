@@ -68,6 +68,17 @@ import Testing
         #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
     }
 
+    @Test func aTopicWithTooManyAbsenteesIsNotedOnceTheyAreOver() {
+        let service = Self.service()
+        service.follow(1, Self.key)
+        let absent = (0...TopicCompletion.exceptionsMax).map { ClaimTests.mark(1000 + $0) }
+        for mark in absent { service.shard.reporter.completions.noteAbsence(of: mark, from: Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        #expect(Self.completions(service, after: 5).isEmpty)
+        for mark in absent { service.shard.reporter.completions.forgetAbsence(of: mark) }
+        #expect(Self.named(Self.completions(service, after: 20)) == [Self.topics[0]])
+    }
+
     /// The spotlight's way back has spent the push that would take the row away.
     @Test func aDismissedRowThatIsStillOnTheCardIsAnException() {
         var rules = LineupRules()
