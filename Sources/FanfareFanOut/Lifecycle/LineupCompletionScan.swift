@@ -40,7 +40,7 @@ final class LineupCompletionScan {
     /// Hash of the listed topics when all had been looked for last, and of who lacked them, the same of those since then, and number of repeats of
     /// the hash.
     private var finding = (hash: 0, next: 0, repeats: 0)
-    /// Is `true` if news of a listed topic were on their way to lineups when the pass began.
+    /// Is `true` if news of a listed topic were on their way to lineups when this pass, or one before it that left topics to it, began.
     private var areOnTheirWay = false
     /// The time from which on another pass takes little of the thread's time.
     private var freeAt = MonotonicTime.always
@@ -150,11 +150,13 @@ final class LineupCompletionScan {
     private func begin() {
         (cursor, passesAt) = (0, nil)
         hopeless = 0
-        if began.left == 0 { (began.left, finding.next) = (reporter.completions.unnoted.count, 0) }
+        if began.left == 0 {
+            (began.left, finding.next) = (reporter.completions.unnoted.count, 0)
+            areOnTheirWay = false
+        }
         (began.before, began.voids) = (reporter.completions.before, reporter.completions.voids)
         began.left = max(0, began.left - LineupCompletionScan.topicsMax)
         _ = reporter.completions.unnoted.takeNews()
-        areOnTheirWay = false
         for (topic, reasons) in reporter.completions.unnoted.take(most: LineupCompletionScan.topicsMax) {
             guard let publication = completable(topic) else {
                 // The topic's next version lists it again.
@@ -187,6 +189,10 @@ final class LineupCompletionScan {
     /// Sets the time of the next pass, for topics that are not noted yet.
     private func scheduleNext() {
         waitsUntil = nil
+        // Also the last of several passes ends the search, whether or not it has had candidates.
+        if began.left == 0 {
+            finding = (finding.next, 0, finding.next == finding.hash ? finding.repeats + 1 : 0)
+        }
         let spacing = LineupCompletionScan.spacing * membership.store.activities.count
         freeAt = now + max(CompletionBook.gathering, spacing)
         passesAt =
@@ -255,9 +261,6 @@ final class LineupCompletionScan {
             note(candidate)
         }
         guard candidates.isEmpty else { return }
-        if began.left == 0 {
-            finding = (finding.next, 0, finding.next == finding.hash ? finding.repeats + 1 : 0)
-        }
         scheduleNext()
     }
 
