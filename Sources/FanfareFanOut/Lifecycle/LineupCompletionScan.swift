@@ -106,11 +106,10 @@ final class LineupCompletionScan {
     func finish() {
         guard reporter.completions.isKept else { return }
         while !candidates.isEmpty { visit() }
-        guard mayBegin else { return }
-        for _ in stride(from: 0, to: reporter.completions.unnoted.count, by: LineupCompletionScan.topicsMax) {
-            begin()
-            while !candidates.isEmpty { visit() }
-        }
+        guard mayBegin, !reporter.completions.unnoted.isEmpty else { return }
+        // Each pass goes over all activities, so one takes up all topics.
+        begin(most: .max)
+        while !candidates.isEmpty { visit() }
     }
 
     /// Describes a candidate that a pass would miss, or take for another; `nil` if there is none.
@@ -147,7 +146,8 @@ final class LineupCompletionScan {
         return now < end
     }
 
-    private func begin() {
+    /// - Parameter topicsMax: number of topics that the pass takes up, at most.
+    private func begin(most topicsMax: Int = LineupCompletionScan.topicsMax) {
         (cursor, passesAt) = (0, nil)
         hopeless = 0
         if began.left == 0 {
@@ -155,9 +155,9 @@ final class LineupCompletionScan {
             areOnTheirWay = false
         }
         (began.before, began.voids) = (reporter.completions.before, reporter.completions.voids)
-        began.left = max(0, began.left - LineupCompletionScan.topicsMax)
+        began.left = max(0, began.left - topicsMax)
         _ = reporter.completions.unnoted.takeNews()
-        for (topic, reasons) in reporter.completions.unnoted.take(most: LineupCompletionScan.topicsMax) {
+        for (topic, reasons) in reporter.completions.unnoted.take(most: topicsMax) {
             guard let publication = completable(topic) else {
                 // The topic's next version lists it again.
                 notes[topic] = nil
