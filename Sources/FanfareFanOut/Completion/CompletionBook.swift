@@ -135,17 +135,19 @@ struct CompletionBook {
     /// Notes that all joiners before that log time have the publication, except these.
     ///
     /// - Parameter isForJoiners: `true` if joiners wait for a note.
-    mutating func note(
+    /// - Returns: `false` if the publication is not noted, because absentees make the exceptions too many, or phones may have dropped it.
+    @discardableResult mutating func note(
         _ publication: Publication, of scope: CompletionScope = .followers, before: FeedTime,
         except lacking: [ActivityMark], isForJoiners: Bool
-    ) {
+    ) -> Bool {
         guard !isSuspended,
             let absent = absentees.exceptions(from: publication.topicID, in: scope, beside: lacking.count)
-        else { return }
+        else { return false }
         notes.append(
             TopicCompletion(
                 publication, of: scope, before: before, except: lacking + absent,
                 isForJoiners: isForJoiners || scope == .followers && publication.serial <= unreportedThrough))
+        return true
     }
 
     /// Notes, for the sake of other shards, that no lineup here shows the publication's topic.

@@ -40,7 +40,7 @@ final class LineupCompletionScan {
     /// Hash of the listed topics when all had been looked for last, and of who lacked them, the same of those since then, and number of repeats of
     /// the hash.
     private var finding = (hash: 0, next: 0, repeats: 0)
-    /// Is `true` if news of a listed topic were on their way to lineups when the pass began.
+    /// Is `true` if news of a listed topic were on their way to lineups when this pass, or one before it that left topics to it, began.
     private var areOnTheirWay = false
     /// The time from which on another pass takes little of the thread's time.
     private var freeAt = MonotonicTime.always
@@ -48,7 +48,7 @@ final class LineupCompletionScan {
     private var waitsUntil: MonotonicTime?
     /// Time of the last `run`.
     private var now = MonotonicTime.always
-    /// Topics of the lineup being examined, kept so that a visit allocates nothing.
+    /// Topics of the lineup being examined, kept so that a visit of most lineups allocates nothing.
     private var topicStates: [SpotlightCandidate] = []
 
     /// Time between two passes for topics that some lineups lack.
@@ -106,11 +106,10 @@ final class LineupCompletionScan {
     func finish() {
         guard reporter.completions.isKept else { return }
         while !candidates.isEmpty { visit() }
-        guard mayBegin else { return }
-        for _ in stride(from: 0, to: reporter.completions.unnoted.count, by: LineupCompletionScan.topicsMax) {
-            begin()
-            while !candidates.isEmpty { visit() }
-        }
+        guard mayBegin, !reporter.completions.unnoted.isEmpty else { return }
+        // Each pass goes over all activities, so one takes up all topics.
+        begin(most: .max)
+        while !candidates.isEmpty { visit() }
     }
 
     /// Describes a candidate that a pass would miss, or take for another; `nil` if there is none.
@@ -147,15 +146,18 @@ final class LineupCompletionScan {
         return now < end
     }
 
-    private func begin() {
+    /// - Parameter topicsMax: number of topics that the pass takes up, at most.
+    private func begin(most topicsMax: Int = LineupCompletionScan.topicsMax) {
         (cursor, passesAt) = (0, nil)
         hopeless = 0
-        if began.left == 0 { (began.left, finding.next) = (reporter.completions.unnoted.count, 0) }
+        if began.left == 0 {
+            (began.left, finding.next) = (reporter.completions.unnoted.count, 0)
+            areOnTheirWay = false
+        }
         (began.before, began.voids) = (reporter.completions.before, reporter.completions.voids)
-        began.left = max(0, began.left - LineupCompletionScan.topicsMax)
+        began.left = max(0, began.left - topicsMax)
         _ = reporter.completions.unnoted.takeNews()
-        areOnTheirWay = false
-        for (topic, reasons) in reporter.completions.unnoted.take(most: LineupCompletionScan.topicsMax) {
+        for (topic, reasons) in reporter.completions.unnoted.take(most: topicsMax) {
             guard let publication = completable(topic) else {
                 // The topic's next version lists it again.
                 notes[topic] = nil
@@ -187,6 +189,10 @@ final class LineupCompletionScan {
     /// Sets the time of the next pass, for topics that are not noted yet.
     private func scheduleNext() {
         waitsUntil = nil
+        // Also the last of several passes ends the search, whether or not it has had candidates.
+        if began.left == 0 {
+            finding = (finding.next, 0, finding.next == finding.hash ? finding.repeats + 1 : 0)
+        }
         let spacing = LineupCompletionScan.spacing * membership.store.activities.count
         freeAt = now + max(CompletionBook.gathering, spacing)
         passesAt =
@@ -255,9 +261,6 @@ final class LineupCompletionScan {
             note(candidate)
         }
         guard candidates.isEmpty else { return }
-        if began.left == 0 {
-            finding = (finding.next, 0, finding.next == finding.hash ? finding.repeats + 1 : 0)
-        }
         scheduleNext()
     }
 
@@ -274,11 +277,13 @@ final class LineupCompletionScan {
         {
             return
         }
-        notes[topic] =
-            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: began.voids)
-        reporter.completions.note(
+        let isNoted = reporter.completions.note(
             candidate.publication, of: .lineups, before: before, except: lacking,
             isForJoiners: candidate.reasons.contains(.joiners))
+        // With fewer absentees, a later pass notes the topic.
+        guard isNoted else { return listAgain(topic, candidate.reasons) }
+        notes[topic] =
+            lacking.isEmpty ? nil : Note(publication: candidate.publication, lacking: lacking, voids: began.voids)
     }
 
     // MARK: Restorable lineups
@@ -289,21 +294,27 @@ final class LineupCompletionScan {
         if membership.lineups.isLone(row) {
             let state = membership.lineups[lone: row]
             guard state.flags.isEmpty, state.number > 0 else { return false }
-            return restores(state.spotlight == .max ? nil : Int(state.spotlight), since: state.publishedAt, row)
+            let spotlight = state.spotlight == .max ? nil : Int(state.spotlight)
+            return restores(spotlight, since: state.publishedAt, hash: state.displayHash, row)
         }
         let (activity, audience) = (membership.store[slot], membership.audiences[index])
         guard let lineup = audience.lineup, audience.target > 0, audience.event == .update, lineup.deferred.isEmpty,
             !lineup.awaitsNews, !lineup.isGathering(at: now)
         else { return false }
         guard !membership.isOwed(activity, audience), !membership.isRefused(activity, audience) else { return false }
-        return restores(lineup.publishedSpotlight, since: lineup.publishedAt, row)
+        let hash = audience.versions.newestDisplayHash
+        return restores(lineup.publishedSpotlight, since: lineup.publishedAt, hash: hash, row)
     }
 
     /// Returns whether the spotlight is where a rotation begins that knows nothing of earlier news, or a cycle moves it on in any case, and whether
     /// no row is to leave the card.
     ///
-    /// - Parameter publishedAt: time of the version that the card shows.
-    private func restores(_ spotlight: Int?, since publishedAt: MonotonicTime, _ row: Int) -> Bool {
+    /// - Parameters:
+    ///   - publishedAt: time of the version that the card shows; `always` if the lineup was made with it.
+    ///   - hash: hash of that version's content.
+    private func restores(
+        _ spotlight: Int?, since publishedAt: MonotonicTime, hash: UInt64, _ row: Int
+    ) -> Bool {
         let rules = membership.lineupRules
         topicStates.removeAll(keepingCapacity: true)
         var (hasLive, hasDismissed) = (false, false)
@@ -315,9 +326,27 @@ final class LineupCompletionScan {
             if publishedAt < goneAt, goneAt <= now { hasDismissed = true }
         }
         // The row of a dismissed topic waits for a push of the rotation. While no topic is live, it stays until the next news.
-        guard !hasLive || !hasDismissed else { return false }
+        guard !hasLive || !hasDismissed || publishedAt == .always && leavesOutDismissed(spotlight, hash, row) else {
+            return false
+        }
         let rotation = Rotation(rules, pinned: membership.lineups.pinned(of: row), at: now)
         guard rules.round == nil || !rotation.goesRound(topicStates) else { return true }
         return rotation.wanted(topicStates, now: now) == spotlight
+    }
+
+    /// Returns whether the version with which a lineup was made shows no dismissed topic: the topics may have been dismissed before or after that
+    /// time, which is not known. The caller has filled `topicStates`, and a topic is live.
+    private func leavesOutDismissed(_ spotlight: Int?, _ hash: UInt64, _ row: Int) -> Bool {
+        guard let spotlight, topicStates[spotlight].life != .gone else { return false }
+        // Few lineups come here, after a restart, so the arrays are not kept.
+        var (rows, display) = (RowOrder(), LineupJSON.Display())
+        rows.sort(topicStates.count) { topicStates[$0].scheduledAt }
+        let start = membership.lineups.links(of: row).lowerBound
+        for position in rows.positions.lazy.map(Int.init) where topicStates[position].life != .gone {
+            if position == spotlight { display.spotlight = display.topics.count }
+            let topic = membership.lineups.topic(ofLink: start + position)
+            if let shown = membership.topics[topic].inLineups() { display.topics.append(shown) }
+        }
+        return display.hash == hash
     }
 }

@@ -16,12 +16,12 @@ import Testing
     /// - Parameter place: place of the topic in `topics`.
     private static func publication(
         _ serial: UInt64, of place: Int = 0, version: UInt32, priority: Priority = .immediate,
-        event: Publication.Event = .update, weight: Int? = nil
+        event: Publication.Event = .update, weight: Int? = nil, dismissal: Duration = .seconds(60)
     ) -> Publication {
         Publication.test(
             serial, of: topics[place], numbered: TopicNumber(place: UInt32(place), birth: UInt64(place + 1)),
             version: version, event: event, state: ["n": .int(Int64(version))], priority: priority,
-            prominence: Prominence(occasionWeight: weight), dismissal: event == .end ? .after(.seconds(60)) : nil,
+            prominence: Prominence(occasionWeight: weight), dismissal: event == .end ? .after(dismissal) : nil,
             freesID: event == .end)
     }
 
@@ -66,6 +66,17 @@ import Testing
         service.apply(.publish(Self.publication(1, version: 1)))
         let found = Self.completions(service, after: 25)
         #expect(!found.isEmpty && found.allSatisfy { $0.exceptions == [ClaimTests.mark(2)] })
+    }
+
+    @Test func aTopicWithTooManyAbsenteesIsNotedOnceTheyAreOver() {
+        let service = Self.service()
+        service.follow(1, Self.key)
+        let absent = (0...TopicCompletion.exceptionsMax).map { ClaimTests.mark(1000 + $0) }
+        for mark in absent { service.shard.reporter.completions.noteAbsence(of: mark, from: Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        #expect(Self.completions(service, after: 5).isEmpty)
+        for mark in absent { service.shard.reporter.completions.forgetAbsence(of: mark) }
+        #expect(Self.named(Self.completions(service, after: 20)) == [Self.topics[0]])
     }
 
     /// The spotlight's way back has spent the push that would take the row away.
@@ -284,11 +295,12 @@ import Testing
     // MARK: After a restart
 
     private static func restart(
-        _ key: (Int) -> AudienceKey, topicsShown: [Int], incomplete: Int? = nil
+        _ key: (Int) -> AudienceKey, topicsShown: [Int], incomplete: Int? = nil, ended: Int? = nil
     ) -> ScriptedService {
         let service = Self.service()
         for place in 0..<2 {
-            let publication = Self.publication(UInt64(place + 1), of: place, version: 7)
+            let publication = Self.publication(
+                UInt64(place + 1), of: place, version: 7, event: place == ended ? .end : .update, dismissal: .zero)
             service.apply(
                 .publishResumed(ResumedPublication(publication, [], isCompleteInLineups: place != incomplete)))
         }
@@ -352,5 +364,17 @@ import Testing
         let service = Self.restart(Self.own, topicsShown: [2, 2])
         #expect(service.pushes == 0)
         #expect(Self.named(Self.completions(service, after: 5)) == Set(Self.topics))
+    }
+
+    /// The lineups are made without the row of the topic.
+    @Test func aRestartNotesLineupsWithoutTheRowOfATopicThatWasDismissedBefore() {
+        let keys: [(Int) -> AudienceKey] = [{ _ in Self.key }, { Self.own($0) }]
+        for key in keys {
+            let service = Self.restart(key, topicsShown: [2, 2], ended: 1)
+            #expect(service.pushes == 0)
+            let found = Self.completions(service, after: 5)
+            #expect(Self.named(found).contains(Self.topics[0]) && found.allSatisfy { $0.exceptions.isEmpty })
+            #expect(service.shard.violatedInvariant() == nil)
+        }
     }
 }
