@@ -392,7 +392,7 @@ final class AlertClaims {
         membership.claims.lineups.timer = nil
         if membership.claims.isOverdue(at: moment.monotonic) {
             releaseClaimedLineups(at: moment)
-            _ = releaseUnnamed(membership.claims.limits.namedMax, at: moment)
+            releaseUnnamed(membership.claims.limits.namedMax, at: moment)
         }
         setTimer(at: moment)
     }
