@@ -41,7 +41,7 @@ struct SlotTable {
     /// Describes a wrong count, or a slot that is not found by its id; `nil` if there is none.
     func violation(in activities: GrowingColumn<Activity>) -> String? {
         if let violation = table.violation() { return "slots by id: \(violation)" }
-        let lost = table.places.first { find(activities[$0].id, in: activities)?.index != $0 }
+        let lost = table.places.first { find(activities[$0].id, in: activities)?.rawValue != UInt32($0) }
         return lost.map { "slot \($0) is not found by its id" }
     }
 }
