@@ -57,13 +57,13 @@ import Testing
         let event = Task { try await engine.ingest(.number(1)) }
         var before = try #require(engine.storeCounts())
         while before.log.trouble == nil || before.entriesWaiting == 0 {
-            try await Task.sleep(for: .milliseconds(1))
+            await Task.yield()
             before = try #require(engine.storeCounts())
         }
         // The change is carried out after the event.
         let change = Task { try await Self.follow(engine) }
         while before.changesWaiting == 0 {
-            try await Task.sleep(for: .milliseconds(1))
+            await Task.yield()
             before = try #require(engine.storeCounts())
         }
         let report = await engine.shutdown(within: .zero)
