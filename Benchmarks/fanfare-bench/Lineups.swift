@@ -48,7 +48,8 @@ enum Lineups {
             "pushed": \(Int(Double(lineups * rounds) / seconds)), \
             "woken": \(Int(Double(lineups * rounds) / wakingSeconds)), \
             "bytes": \(bytes), "bytes_waiting": \(bytesWaiting), \
-            "publish_us": \(fleet.longestPublish * 1e6), "pull_ms": \(fleet.longestPull * 1e3), \
+            "publish_us": \(fleet.longestPublish * 1e6), "publish_median_us": \(fleet.medianPublish * 1e6), \
+            "pull_ms": \(fleet.longestPull * 1e3), \
             "alerted": \(alerted(lineups: lineups, claims: false)), "claimed": \(alerted(lineups: lineups, claims: true)), \
             "topic_pushed": \(topicPushed(activities: lineups))}
             """)
@@ -131,7 +132,10 @@ private struct LineupFleet: ~Copyable {
     private var completions: [DeliveryCompletion] = []
     /// Seconds.
     private(set) var longestPull = 0.0
-    private(set) var longestPublish = 0.0
+    /// Seconds of each publication, in their order.
+    private var publishSeconds: [Double] = []
+    var longestPublish: Double { publishSeconds.max() ?? 0 }
+    var medianPublish: Double { publishSeconds.isEmpty ? 0 : publishSeconds.sorted()[publishSeconds.count / 2] }
 
     /// - Parameter claims: whether alerts wait for claims.
     init(lineups: Int, topics: Int, size: Int, claims: Bool = false) {
@@ -206,7 +210,7 @@ private struct LineupFleet: ~Copyable {
         pass(seconds: 3)
         let started = LineupFleet.now()
         shard.apply(.publish(publication), at: moment)
-        longestPublish = max(longestPublish, LineupFleet.now() - started)
+        publishSeconds.append(LineupFleet.now() - started)
         return sweep(batchMax: batchMax)
     }
 
