@@ -187,7 +187,11 @@ import Testing
             )
             .isTaken)
         #expect(
-            try engine.offer(.publish(Counted(score: 2), for: match, at: at + .seconds(20), lifecycle: .end)).isTaken)
+            try engine.offer(
+                .publish(
+                    Counted(score: 2), for: match, as: StateEvent(at: at + .seconds(20), lifecycle: .end))
+            )
+            .isTaken)
         #expect(engine.settle(within: .seconds(300)))
         let counted = Locked<ShardCounts?>(nil)
         #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)
