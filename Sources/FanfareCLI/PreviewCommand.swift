@@ -4,7 +4,7 @@ import FanfareModel
 import FanfarePresentation
 import FanfareReplay
 
-/// `fanfare preview`: draws the cards of a topic or a lineup, in each place where the system shows them.
+/// `fanfare preview`: draws the cards of a topic or a lineup, on each surface where the system shows them.
 struct PreviewCommand {
     /// File to write, and its form.
     enum Output: Equatable { case svg(String), html(String), png(String) }
@@ -189,10 +189,10 @@ struct PreviewCommand {
             throw UsageError("the activity ended at \(ending.at), and its card has been gone since \(ending.goneAt)")
         }
         // The system shows an alert as a banner for some seconds.
-        let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.places))
-            .filter { !isGone && ($0.place.kind != .banner || last.showsBanner(at: now)) }
+        let scenes = try studio.scenes(of: moment.content, on: devices.flatMap(\.surfaces))
+            .filter { !isGone && ($0.surface.kind != .banner || last.showsBanner(at: now)) }
         guard !scenes.isEmpty || onlyChecks else {
-            throw UsageError("the activity has ended, and the system keeps it in none of these places")
+            throw UsageError("the activity has ended, and the system keeps it on none of these surfaces")
         }
         let checked = checks ? try check(now > last.content.at ? moments + [moment] : moments, unseen, studio) : nil
         try studio.requireOwnTemplate()
@@ -320,9 +320,9 @@ extension PreviewCommand {
           --device D       iphone-393, iphone-430, ipad-1366, ipad-1194, ipad-1012, ipad-1080, ipad-1024, watch-40, watch-41,
                            watch-44, watch-45, watch-49, carplay-170, carplay-240 or carplay-240-tall; may be repeated; without it,
                            one of each
-          --svg FILE       all places as one picture
-          --html FILE      all places as a page
-          --png FILE       all places as one picture, made by rsvg-convert
+          --svg FILE       all surfaces as one picture
+          --html FILE      all surfaces as a page
+          --png FILE       all surfaces as one picture, made by rsvg-convert
           --story          every update of the feed, as a page for --html
           --phone FILE     events of the card on the story's phone beside pushes, as lines of JSON: updates by the app itself,
                            and Live Activities that the person turns off

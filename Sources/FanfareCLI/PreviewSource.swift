@@ -128,7 +128,7 @@ struct PreviewMoment {
         var lines = [title] + times.map { "\($0.name)     \($0.text)" }
         lines.append(scenes.first.map { "says     “\($0.spoken)”" } ?? "the card has gone")
         for scene in scenes {
-            lines.append("\(scene.place.device.name), \(scene.place.name): \(scene.size)")
+            lines.append("\(scene.surface.device.name), \(scene.surface.name): \(scene.size)")
         }
         if checked == nil, !findings.isEmpty {
             lines.append("")

@@ -74,9 +74,9 @@ final class PreviewStudio {
         return template
     }
 
-    func scenes(of content: CardContent, on places: [Place]) throws -> [Scene] {
+    func scenes(of content: CardContent, on surfaces: [Surface]) throws -> [Scene] {
         let (outer, inner) = try templates(for: content)
-        return places.compactMap { Layout.scene(of: content, by: outer, inner: inner, on: $0, measure) }
+        return surfaces.compactMap { Layout.scene(of: content, by: outer, inner: inner, on: $0, measure) }
     }
 
     /// Returns findings that no single scene has: elements that stand on another side in expanded than in compact, short forms that
@@ -89,19 +89,19 @@ final class PreviewStudio {
     }
 
     func findings(of content: CardContent, on devices: [Device]) throws -> [Finding] {
-        try scenes(of: content, on: devices.flatMap(\.places)).flatMap(\.findings) + sceneless(in: content)
+        try scenes(of: content, on: devices.flatMap(\.surfaces)).flatMap(\.findings) + sceneless(in: content)
     }
 
-    /// The moment in the three places that people look at most.
+    /// The moment on the three surfaces that people look at most.
     func frame(of moment: PreviewMoment, on device: Device) throws -> StoryFrame {
-        let shown = device.places.filter { place in
-            switch place.kind {
+        let shown = device.surfaces.filter { surface in
+            switch surface.kind {
             case .compact, .expanded: true
-            case .lockScreen: place.appearance == .dark
+            case .lockScreen: surface.appearance == .dark
             default: false
             }
         }
-        let scenes = try scenes(of: moment.content, on: shown.isEmpty ? device.places : shown)
+        let scenes = try scenes(of: moment.content, on: shown.isEmpty ? device.surfaces : shown)
         return StoryFrame(
             at: moment.content.at, cause: moment.cause, alert: moment.alert, unsent: moment.unsent,
             dismissAfter: moment.dismissAfter,
@@ -110,14 +110,14 @@ final class PreviewStudio {
                 ? []
                 : scenes.map {
                     StoryFrame.Picture(
-                        place: $0.place.name, svg: $0.svg(),
+                        surface: $0.surface.name, svg: $0.svg(),
                         estimates: $0.estimates.joined(separator: ", "))
                 },
             spoken: moment.isGone ? "" : scenes.first?.spoken ?? "")
     }
 }
 
-/// Findings of many moments: one entry for each finding about an element in a place, with the first moment at which the finding holds.
+/// Findings of many moments: one entry for each finding about an element on a surface, with the first moment at which the finding holds.
 struct FindingTally {
     private var first: [(finding: Finding, moment: String, count: Int)] = []
     private var indices: [Finding.Fault: Int] = [:]

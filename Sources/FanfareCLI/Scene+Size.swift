@@ -3,7 +3,7 @@ import FanfarePresentation
 extension Scene {
     /// Size for people.
     var size: String {
-        "\(width.twoDecimals) × \(height.twoDecimals)" + (place.scale == 1 ? "" : ", drawn at twice its size")
+        "\(width.twoDecimals) × \(height.twoDecimals)" + (surface.scale == 1 ? "" : ", drawn at twice its size")
     }
 }
 

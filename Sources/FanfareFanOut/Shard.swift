@@ -13,19 +13,16 @@ package final class Shard: DeliverySource {
     // The list begins with the lowest layer: a part knows only parts that stand above it here.
     let reporter: FeedbackReporter
     package let membership: Membership
-    let lineupPublisher: LineupPublisher
     let publisher: TopicPublisher
-    let missedAlerts: MissedAlerts
     let sender: PushSender
     let lifecycle: Lifecycle
+    let dispositions: DispositionQuery
     let retries: Retries
-    let moves: Moves
-    let starter: Starter
-    let ages: AgeChecks
-    let follows: Follows
-    let completions: DeliveryCompletions
-    let dispatcher: Dispatcher
-    private var settling = Settling()
+    private let ages: AgeChecks
+    private let cards: CardCommands
+    private let completions: DeliveryCompletions
+    private let dispatcher: Dispatcher
+    let progress: ShardProgress
 
     /// - Parameters:
     ///   - feedbackMax: number of facts waiting for the core from which on the shard `isFeedbackFull`.
@@ -47,23 +44,29 @@ package final class Shard: DeliverySource {
             reporter, lineupRules: lineups, lanes: lanes, trackedMax: trackedMax,
             unpublishedTopicsMax: unpublishedTopicsMax)
         let enrolment = Enrolment(reporter, membership)
-        lineupPublisher = LineupPublisher(reporter, membership)
+        let lineupPublisher = LineupPublisher(reporter, membership)
         publisher = TopicPublisher(reporter, membership, lineupPublisher)
-        missedAlerts = MissedAlerts(membership, lineupPublisher)
+        let missedAlerts = MissedAlerts(membership, lineupPublisher)
         sender = PushSender(reporter, membership, missedAlerts, SubscriberGovernor(limits))
         let visits = LineupVisits(reporter, membership, lineupPublisher, missedAlerts, sender)
         lifecycle = Lifecycle(reporter, membership, enrolment, lifetime: lifetime)
+        dispositions = DispositionQuery(
+            membership: membership, lineupPublisher: lineupPublisher, lifecycle: lifecycle, governor: sender.governor)
         retries = Retries(
             reporter, membership, lifecycle, DeadTokenQuarantine(answers: deadTokenAnswers, probes: deadTokenProbes))
-        moves = Moves(reporter, membership, enrolment, publisher, missedAlerts, lifecycle)
-        starter = Starter(
+        let moves = Moves(reporter, membership, enrolment, publisher, missedAlerts, lifecycle)
+        let starter = Starter(
             reporter, membership, enrolment, lineupPublisher, publisher, missedAlerts, lifecycle, retries, sender, moves
         )
         ages = AgeChecks(reporter, membership, enrolment, lineupPublisher, missedAlerts, lifecycle, starter)
-        follows = Follows(reporter, membership, enrolment, publisher, lifecycle, moves, starter)
+        cards = CardCommands(
+            reporter, membership, lifecycle, moves, starter,
+            Follows(reporter, membership, enrolment, publisher, lifecycle, moves, starter))
         completions = DeliveryCompletions(
             reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter, moves)
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
+        progress = ShardProgress(
+            reporter, membership, lineupPublisher, publisher, missedAlerts, sender, lifecycle, completions)
     }
 
     /// Makes the shard report each activity that it removes, for a store that keeps people.
@@ -94,20 +97,7 @@ package final class Shard: DeliverySource {
         membership.claims.reserve(activities)
     }
 
-    package var statistics: ShardCounts {
-        var (pushes, alerts) = (completions.outcomes, missedAlerts.counts)
-        (pushes.sent, pushes.downgradedToLowPriority) = (sender.sent, sender.downgraded)
-        alerts.superseded += lineupPublisher.superseded
-        alerts.unclaimed = sender.claims.unclaimed
-        // Lineups whose state is in rows are owed the news that they have not looked at. They look at the news of a push in flight when it is
-        // answered.
-        let unexamined = min(membership.counts.inLineups, membership.lineups.countLookers())
-        return ShardCounts(
-            pushes: pushes, alerts: alerts, activities: membership.store.count,
-            lineups: LineupCounts(activities: membership.counts.inLineups, distinct: membership.lineups.count),
-            tokenless: lifecycle.starts.count, owed: membership.counts.owed + unexamined,
-            refusedStates: membership.counts.refused, transport: TransportFigures())
-    }
+    package var statistics: ShardCounts { progress.counts }
 
     /// Returns the freshness figures of this shard since its start.
     package func freshnessReport(at moment: Moment) -> FreshnessReport {
@@ -118,22 +108,13 @@ package final class Shard: DeliverySource {
     package var topicCount: Int { membership.topics.count }
 
     /// Is `true` when nothing is pending or in flight: each activity has all content published to it, except content refused for good.
-    package var isQuiet: Bool {
-        membership.counts.owed == 0 && sender.inFlight == 0 && lifecycle.leaving == 0
-            && membership.counts.deferredLineups == 0 && membership.lineups.newsCount == 0
-            && membership.dueLineups.allSatisfy { !$0.hasWork }
-            && lifecycle.starts.delayedCount == 0 && !publisher.isShowingAgain
-    }
+    package var isQuiet: Bool { progress.isQuiet }
 
     /// Number of pushes that are pending now, or will be after the next change for the largest audience.
     ///
     /// Members of lineups and starts are all counted: the next change may be of a topic that all lineups show, and the starts may all wait for
     /// one kick-off.
-    package var demand: Int {
-        max(
-            membership.counts.owed, membership.counts.inLineups, lifecycle.starts.count,
-            membership.audiences.largestCount)
-    }
+    package var demand: Int { progress.demand }
 
     /// Is `true` while the store's cards are to be loaded.
     package var isLoading: Bool { membership.topics.resumed.isLoading }
@@ -170,8 +151,8 @@ package final class Shard: DeliverySource {
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
         case .publishResumed(let new): publisher.resume(new, at: moment)
-        case .load: follows.beginLoading()
-        case .endLoading: follows.endLoading(at: moment)
+        case .load: cards.beginLoading()
+        case .endLoading: cards.endLoading(at: moment)
         case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
         case .reportCompletion(let publication, let scope): publisher.noteCompletion(of: publication, in: scope)
         case .claimed(let ticket): dispatcher.confirmClaims(through: ticket, at: moment)
@@ -179,40 +160,21 @@ package final class Shard: DeliverySource {
         case .forget(let topic): membership.topics.forget(topic)
         case .republish: publisher.republish(at: moment)
         case .follow(let id, let key, let token, let preferences, let startedAt, let earlier):
-            follows.follow(
+            cards.follow(
                 Follow(
                     id: id, audience: key, token: token, preferences: preferences, startedAt: startedAt,
                     earlier: earlier), at: moment)
-        case .start(let request, let key): starter.start(request, key, at: moment)
-        case .setPreferences(let id, let preferences):
-            if let slot = lifecycle.slot(of: id) {
-                lifecycle.setPreferences(preferences, for: slot)
-            } else {
-                reporter.refuse(id, .unknownActivity)
-            }
-        case .move(let id, let key): moves.move(id, to: key, at: moment)
-        case .unfollow(let id): lifecycle.unfollow(id, at: moment)
-        case .replaceToken(let id, let token):
-            if let refusal = CommandRefusal(token: token) { return reporter.refuse(id, refusal) }
-            if let slot = membership.slot(of: id) {
-                starter.takeToken(token, of: slot, at: moment)
-            } else {
-                reporter.refuse(id, .unknownActivity)
-            }
+        case .start(let request, let key): cards.start(request, key, at: moment)
+        case .setPreferences(let id, let preferences): cards.setPreferences(preferences, of: id)
+        case .move(let id, let key): cards.move(id, to: key, at: moment)
+        case .unfollow(let id): cards.unfollow(id, at: moment)
+        case .replaceToken(let id, let token): cards.replaceToken(token, of: id, at: moment)
         case .reportDisposition(let number, let id, let topic, let cause):
-            reporter.answer(disposition(of: cause, in: topic, for: id, at: moment), number)
+            reporter.answer(dispositions.disposition(of: cause, in: topic, for: id, at: moment), number)
         case .checkRemoval(let bits, let token): lifecycle.checkRemoval(of: ActivityID(bits), token: token)
         case .confirmDeadTokens: reporter.report(retries.quarantine.overrule())
-        case .reportQuiet(let request):
-            settling.ask(request)
-            reportIfQuiet()
+        case .reportQuiet(let request): progress.ask(request)
         }
-    }
-
-    func disposition(of cause: String, in topic: TopicID, for id: ActivityID, at moment: Moment) -> AlertDisposition {
-        DispositionQuery(
-            membership: membership, lineupPublisher: lineupPublisher, lifecycle: lifecycle, governor: sender.governor
-        ).disposition(of: cause, in: topic, for: id, at: moment)
     }
 
     /// Appends pushes that are due, the most urgent first. Each activity gets the newest version *at this moment*: a slow service never
@@ -222,13 +184,13 @@ package final class Shard: DeliverySource {
         guard !isFeedbackFull else { return }
         dispatcher.pull(limit: limit, at: moment, into: &batch)
         dispatcher.requestClaims(at: moment)
-        reportIfQuiet()
+        progress.reportIfQuiet()
     }
 
     package func mayHavePushes(at moment: Moment) -> Bool {
         wakeDue(at: moment)
         guard isFeedbackFull || membership.lanes.isEmpty else { return true }
-        reportIfQuiet()
+        progress.reportIfQuiet()
         return false
     }
 
@@ -237,7 +199,7 @@ package final class Shard: DeliverySource {
         guard !isFeedbackFull else { return }
         dispatcher.pullByLot(random, at: moment, into: &batch)
         dispatcher.requestClaims(at: moment)
-        reportIfQuiet()
+        progress.reportIfQuiet()
     }
 
     /// Maximum of timers handled by one call. If more are due, `nextDue` has passed.
@@ -265,19 +227,10 @@ package final class Shard: DeliverySource {
         }
     }
 
-    private func reportIfQuiet() {
-        guard !settling.isIdle else { return }
-        let answer =
-            isQuiet
-            ? settling.takeAll(isComplete: membership.counts.refused == 0)
-            : settling.takeSettled(ShardSurvey(membership: membership, lifecycle: lifecycle))
-        if let answer { reporter.report(answer, statistics) }
-    }
-
     /// Applies the outcomes of pushes.
     package func complete(_ outcomes: [DeliveryCompletion], at moment: Moment) {
         completions.complete(outcomes, at: moment)
-        reportIfQuiet()
+        progress.reportIfQuiet()
     }
 
     /// Reports a publication that the command queue dropped for a newer one.

@@ -1,4 +1,4 @@
-/// Short forms of a content state, for places with room for a few characters (rules M3, M4).
+/// Short forms of a content state, for surfaces with room for a few characters (rules M3, M4).
 public struct ShortForms: Sendable, Hashable {
     /// Text left of the Dynamic Island's camera: `TOT 2`.
     public var compactLeading: String
@@ -7,7 +7,7 @@ public struct ShortForms: Sendable, Hashable {
     /// Text where several activities share the Dynamic Island: `2–1`.
     public var minimal: String
 
-    /// Creates short forms without cutting them; about six digits fit in each place.
+    /// Creates short forms without cutting them; about six digits fit on each surface.
     public init(compactLeading: String, compactTrailing: String, minimal: String) {
         self.compactLeading = compactLeading
         self.compactTrailing = compactTrailing

@@ -55,7 +55,7 @@ extension CardTemplate.Section {
 }
 
 extension CardElement {
-    /// Elements of a template, at most: each place is laid out with all of its own.
+    /// Elements of a template, at most: each surface is laid out with all of its own.
     private static let countMax = 256
 
     /// - Returns: `nil` for too many elements, of which none is read.

@@ -1,8 +1,8 @@
 import FanfareModel
 
-/// Design of the cards of a topic kind: named elements, and the places where they stand.
+/// Design of the cards of a topic kind: named elements, and the surfaces that show them.
 package struct CardTemplate: Sendable {
-    /// Part of a template that one or more places show.
+    /// Part of a template that one or more surfaces show.
     enum Section: String, Sendable, CaseIterable { case compact, minimal, expanded, lockScreen, small }
 
     /// Topic kind, or `lineup`.
@@ -24,7 +24,7 @@ package struct CardTemplate: Sendable {
     /// Background of the Lock Screen presentation; `nil`: the system's (rule P4).
     let background: Color?
 
-    /// Rows of a section. A place that has none of its own shows the compact pair.
+    /// Rows of a section. A surface that has none of its own shows the compact pair.
     func rows(of section: Section) -> [CardRow] { sections[section] ?? sections[.compact] ?? [] }
 
     /// Rows of a topic in a lineup's spotlight.
@@ -78,7 +78,7 @@ package struct CardTemplate: Sendable {
     }
 }
 
-/// A part of a card with a name, so that several places can show it.
+/// A part of a card with a name, so that several surfaces can show it.
 struct CardElement: Sendable {
     enum Form: Sendable {
         case text(Template)

@@ -42,7 +42,7 @@ extension CardTemplate {
     }
 
     private func finding(_ element: String?, _ text: String) -> Finding {
-        Finding(kind: .field, place: "template \(kind)", element: element, text: text)
+        Finding(kind: .field, location: "template \(kind)", element: element, text: text)
     }
 
     /// Notes fields of the template that no update has and that are nearly named like one that some update has: typing errors, whose

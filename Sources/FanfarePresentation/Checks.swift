@@ -2,17 +2,17 @@ import FanfareModel
 
 extension Scene {
     mutating func find(_ kind: Finding.Kind, _ element: String?, _ text: String) {
-        let finding = Finding(kind: kind, place: place.findingName, element: element, text: text)
+        let finding = Finding(kind: kind, location: surface.findingName, element: element, text: text)
         if !findings.contains(finding) { findings.append(finding) }
     }
 
-    /// Notes a character that no font has. Its font is missing wherever the character stands, so the finding names no place.
+    /// Notes a character that no font has. Its font is missing wherever the character stands, so the finding names no surface.
     mutating func findMissing(_ character: Character) {
         let code = character.unicodeScalars.map { "U+" + String($0.value, radix: 16, uppercase: true) }
         let advice =
             ScriptFonts.package(for: character).map { "install Debian's \($0)" } ?? "name one that has it with --font"
         let finding = Finding(
-            kind: .glyph, place: "fonts", element: nil,
+            kind: .glyph, location: "fonts", element: nil,
             text: "none has “\(character)” (\(code.joined(separator: " "))), so widths are guesses; \(advice)")
         if !findings.contains(finding) { findings.append(finding) }
     }
@@ -28,7 +28,7 @@ extension Scene {
         }
     }
 
-    /// Notes texts, icons and bars that contrast too little with their background, as the place shows both.
+    /// Notes texts, icons and bars that contrast too little with their background, as the surface shows both.
     mutating func findContrast() {
         for item in items {
             let subject: String
@@ -40,7 +40,7 @@ extension Scene {
                 (subject, least) = ("the icon \(icon.rawValue)", Color.graphicContrastMin)
             default: continue
             }
-            let (color, behind) = (place.appearance.shown(item.color), place.appearance.shown(item.behind))
+            let (color, behind) = (surface.appearance.shown(item.color), surface.appearance.shown(item.behind))
             let contrast = color.contrast(with: behind)
             guard contrast < least else { continue }
             find(
@@ -110,7 +110,7 @@ extension Scene {
     /// Moves the items down and gives the card its height.
     func resized(to height: Double, moving distance: Double) -> Scene {
         var scene = Scene(
-            place: place, width: width, height: height, radius: radius, background: background, spoken: spoken)
+            surface: surface, width: width, height: height, radius: radius, background: background, spoken: spoken)
         scene.findings = findings
         scene.items = items
         for index in items.indices { scene.items[index].frame.y += distance }
@@ -145,7 +145,7 @@ extension CardTemplate {
             subjects.intersection(everywhere).subtracting(side).sorted().map { subject in
                 let now = center.contains(subject) ? "in the centre" : name == "leading" ? "trailing" : "leading"
                 return Finding(
-                    kind: .moved, place: "\(device.name), expanded", element: subject,
+                    kind: .moved, location: "\(device.name), expanded", element: subject,
                     text: "is \(name) in compact and \(now) in expanded; expected the same relative place")
             }
         }
@@ -161,7 +161,7 @@ extension CardContent {
             + (spoken.isCut
                 ? [
                     Finding(
-                        kind: .cut, place: "spoken form", element: "spoken",
+                        kind: .cut, location: "spoken form", element: "spoken",
                         text: "“\(spoken)” is cut; expected shorter words, or more `spoken.bytes` in the rules")
                 ] : [])
     }
@@ -172,7 +172,7 @@ extension CardContent {
         let (leading, trailing) = (letters("compactLeading"), letters("compactTrailing"))
         guard !leading.isEmpty, leading == trailing else { return nil }
         return Finding(
-            kind: .cut, place: "short forms", element: "compactLeading",
+            kind: .cut, location: "short forms", element: "compactLeading",
             text: "“\(leading)” stands on both sides; expected words that differ, by the rules' `short`")
     }
 
@@ -186,7 +186,7 @@ extension CardContent {
             for word in words(state[key]?.stringValue ?? "") where !whole.contains(word) {
                 guard let name = whole.first(where: { $0.hasPrefix(word) }) else { continue }
                 return Finding(
-                    kind: .cut, place: "short forms", element: key,
+                    kind: .cut, location: "short forms", element: key,
                     text: "“\(word)” is cut from “\(name)”; expected a whole word, by the rules' `short`")
             }
             return nil
@@ -198,7 +198,7 @@ extension CardContent {
             ["compactLeading", "compactTrailing", "minimal"].compactMap { key in
                 guard let text = row[key]?.stringValue, text.isCut else { return nil }
                 return Finding(
-                    kind: .cut, place: "short forms", element: key,
+                    kind: .cut, location: "short forms", element: key,
                     text: "“\(text)” is cut; expected shorter words, or a larger `short.width` in the rules")
             }
         }
@@ -210,7 +210,7 @@ extension CardTemplate {
     package func mistypedValues(in content: CardContent) -> [Finding] {
         elements.values.filter { $0.isShown(in: content.state) }.sorted { $0.name < $1.name }.flatMap { element in
             element.form.faults(in: content).map { text in
-                Finding(kind: .field, place: "template \(kind)", element: element.name, text: text)
+                Finding(kind: .field, location: "template \(kind)", element: element.name, text: text)
             }
         }
     }

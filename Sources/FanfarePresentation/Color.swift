@@ -81,7 +81,7 @@ package struct Color: Sendable, Hashable {
     var opposite: Color { contrast(with: .white) >= contrast(with: .black) ? .white : .black }
 }
 
-/// Treatment of colours in a place.
+/// Treatment of colours on a surface.
 package enum Appearance: String, Sendable, CaseIterable {
     case light
     case dark
@@ -105,7 +105,7 @@ package enum Appearance: String, Sendable, CaseIterable {
     /// White in Night Mode. Estimate: Apple publishes no colour.
     static let nightTint = Color(red: 1, green: 0.27, blue: 0.23)
 
-    /// Returns the colour as the place shows it.
+    /// Returns the colour as the surface shows it.
     func shown(_ color: Color) -> Color {
         switch self {
         case .light, .dark: color

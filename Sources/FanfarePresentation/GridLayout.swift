@@ -62,7 +62,7 @@ struct GridLayout {
     }
 
     /// Puts a column's cells below each other. Their parts line up, so that the eye finds a score where the one above stands: the first
-    /// ones end, and the last ones begin, at one place. Cells of one part begin at one place.
+    /// ones end, and the last ones begin, at one position. Cells of one part begin at one position.
     private func putColumn(_ cells: [Cell], in frame: Rect, _ alignment: GroupLayout.Alignment, _ scene: inout Scene) {
         guard let parts = cells.first?.indices else { return }
         var widths = parts.map { part in cells.compactMap { $0[part]?.natural }.max() ?? 0 }

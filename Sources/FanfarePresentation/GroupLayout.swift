@@ -184,7 +184,7 @@ struct GroupLayout {
 
     private func color(of element: CardElement, _ scene: inout Scene) -> Color {
         switch element.color {
-        // Stale content looks old, in places without room for a word, too (rule L6).
+        // Stale content looks old, on surfaces without room for a word, too (rule L6).
         case .primary: content.isStale ? palette.secondary : palette.primary
         case .secondary: palette.secondary
         case .accent: palette.shownAccent

@@ -1,12 +1,12 @@
 import FanfareModel
 
-/// Lays a content out for a place, by a template.
+/// Lays a content out for a surface, by a template.
 package struct Layout {
     let template: CardTemplate
     /// Template of the topic in a lineup's spotlight.
     let inner: CardTemplate?
     let content: CardContent
-    let place: Place
+    let surface: Surface
     let measure: TextMeasure
     let timers: MeasuredElement.TimerTexts
     let palette: Palette
@@ -16,31 +16,31 @@ package struct Layout {
     private static let smallMargin = 10.0
 
     private init(
-        _ template: CardTemplate, inner: CardTemplate?, _ content: CardContent, _ place: Place,
+        _ template: CardTemplate, inner: CardTemplate?, _ content: CardContent, _ surface: Surface,
         _ timers: MeasuredElement.TimerTexts, _ measure: TextMeasure
     ) {
         self.template = template
         self.inner = inner
         self.content = content
-        self.place = place
+        self.surface = surface
         self.measure = measure
         self.timers = timers
         palette = Palette(
-            appearance: place.appearance, background: place.background(of: template), accent: template.accent,
+            appearance: surface.appearance, background: surface.background(of: template), accent: template.accent,
             lightAccent: template.lightAccent)
         groupLayout = GroupLayout(content: content, measure: measure, palette: palette)
         gridLayout = GridLayout(template: template, content: content, timers: timers, groupLayout: groupLayout)
     }
 
     /// - Parameter inner: template of the topic in a lineup's spotlight.
-    /// - Returns: `nil` for a place that does not show an activity that has ended.
+    /// - Returns: `nil` for a surface that does not show an activity that has ended.
     package static func scene(
-        of content: CardContent, by template: CardTemplate, inner: CardTemplate? = nil, on place: Place,
+        of content: CardContent, by template: CardTemplate, inner: CardTemplate? = nil, on surface: Surface,
         _ measure: TextMeasure
     ) -> Scene? {
-        guard !content.isOver || place.staysAfterEnd else { return nil }
+        guard !content.isOver || surface.staysAfterEnd else { return nil }
         func drawn(_ timers: MeasuredElement.TimerTexts) -> Scene {
-            Layout(template, inner: inner, content, place, timers, measure).drawn()
+            Layout(template, inner: inner, content, surface, timers, measure).drawn()
         }
         var scene = drawn(.shown)
         // Timers run on, so their longest texts must fit, too.
@@ -52,11 +52,11 @@ package struct Layout {
         return scene
     }
 
-    // MARK: - Places
+    // MARK: - Surfaces
 
     private func drawn() -> Scene {
         let scene =
-            switch place.kind {
+            switch surface.kind {
             case .compact, .menuBar: compact()
             case .minimalAttached, .minimalDetached, .standByMinimal: minimal()
             case .expanded, .lockScreen, .banner, .standBy: card()
@@ -67,12 +67,12 @@ package struct Layout {
 
     private func scene(width: Double, height: Double, radius: Double) -> Scene {
         Scene(
-            place: place, width: width, height: height, radius: radius, background: palette.background,
+            surface: surface, width: width, height: height, radius: radius, background: palette.background,
             spoken: inner.map { template.spoken(content, inner: $0) } ?? template.spoken(content))
     }
 
     private func compact() -> Scene {
-        let device = place.device
+        let device = surface.device
         let height = Device.islandHeight
         var scene = scene(width: device.islandWidth, height: height, radius: height / 2)
         guard let row = shownRows(.compact).first, case .groups(let leading, _, let trailing) = row.content else {
@@ -84,7 +84,7 @@ package struct Layout {
         }
         scene.findLogo(sides.leading + sides.trailing)
         // The menu bar shows the same pair; one finding for both is enough.
-        if place.kind == .compact { scene.findEmptySide(leading: sides.leading, trailing: sides.trailing) }
+        if surface.kind == .compact { scene.findEmptySide(leading: sides.leading, trailing: sides.trailing) }
         return scene
     }
 
@@ -108,12 +108,12 @@ package struct Layout {
     }
 
     private func card() -> Scene {
-        let section = place.section
+        let section = surface.section
         let margin = Device.margin
-        let radius = place.kind == .expanded ? Device.islandRadius : 22
-        var scene = scene(width: place.device.width, height: 0, radius: radius)
+        let radius = surface.kind == .expanded ? Device.islandRadius : 22
+        var scene = scene(width: surface.device.width, height: 0, radius: radius)
         // The corners of the island are round up to its contents.
-        let side = place.kind == .expanded ? 20 : margin
+        let side = surface.kind == .expanded ? 20 : margin
         let room = Rect(
             x: side, y: margin, width: scene.width - 2 * side, height: Device.cardHeights.upperBound - 2 * margin)
         let bottom = stack(shownRows(section), in: room, &scene)
@@ -125,11 +125,11 @@ package struct Layout {
                 "the rows need \(needed.points) points of height, at most \(Device.cardHeights.upperBound.points)")
         }
         // A card with little to say has its rows in the middle.
-        return scene.resized(to: height, moving: place.kind == .expanded ? 0 : max(0, (height - needed) / 2))
+        return scene.resized(to: height, moving: surface.kind == .expanded ? 0 : max(0, (height - needed) / 2))
     }
 
     private func small() -> Scene {
-        let device = place.device
+        let device = surface.device
         var scene = scene(width: device.width, height: device.height, radius: 18)
         let margin = Layout.smallMargin
         let room = Rect(x: margin, y: margin, width: device.width - 2 * margin, height: device.height - 2 * margin)
@@ -184,7 +184,7 @@ package struct Layout {
         func add(besideCamera: Bool = false, _ body: (Double, inout Scene) -> Double) {
             var top = isFirst ? y : y + GroupLayout.gap.y
             // Only the first row's two sides are beside the camera; the others begin below it.
-            if place.kind == .expanded, !(isFirst && besideCamera) {
+            if surface.kind == .expanded, !(isFirst && besideCamera) {
                 top = max(top, Device.islandHeight + GroupLayout.gap.y / 2)
             }
             let height = body(top, &scene)
@@ -201,7 +201,7 @@ package struct Layout {
                 }
             case .spotlight:
                 guard let inner else { continue }
-                let rows = inner.spotlightRows(in: place.section)
+                let rows = inner.spotlightRows(in: surface.section)
                 for row in rows where row.when.hold(in: content.state) {
                     guard case .groups(let leading, let center, let trailing) = row.content else { continue }
                     let groups = [leading, center, trailing].map { unsaid($0, of: inner) }
@@ -237,8 +237,8 @@ package struct Layout {
         let middle =
             center.contains(where: \.isBar)
             ? max(0, frame.width - 2 * sides) : min(naturalWidth(center), frame.width)
-        if place.kind == .expanded, isFirst, center.isEmpty {
-            let side = (scene.width - place.device.cameraWidth) / 2 - frame.x - gap
+        if surface.kind == .expanded, isFirst, center.isEmpty {
+            let side = (scene.width - surface.device.cameraWidth) / 2 - frame.x - gap
             sideMax = (side, side)
         } else if !center.isEmpty {
             sideMax = ((frame.width - middle) / 2 - gap, (frame.width - middle) / 2 - gap)
@@ -262,7 +262,7 @@ package struct Layout {
     }
 }
 
-extension Place {
+extension Surface {
     /// Compact, minimal and expanded are black, whatever the app wants (rule P4).
     fileprivate func background(of template: CardTemplate) -> Color {
         switch kind {

@@ -29,20 +29,20 @@ package struct PreviewSheet: Sendable {
     }
 
     static let note =
-        "A sketch by the published sizes; the app draws the real card. Estimates: \(Place.commonEstimates); others are named "
+        "A sketch by the published sizes; the app draws the real card. Estimates: \(Surface.commonEstimates); others are named "
         + "below each picture."
 
     private static let faultsTitle = "Does not hold"
 
-    /// The second line of a caption; empty for a place with published measures only.
+    /// The second line of a caption; empty for a surface with published measures only.
     private static func estimates(_ scene: Scene) -> String {
         scene.estimates.isEmpty ? "" : "Estimates: " + scene.estimates.joined(separator: ", ")
     }
 
     private static func caption(_ scene: Scene) -> String {
-        (scene.place.device.family == .phone ? "" : "\(scene.place.device.name), ")
-            + "\(scene.place.name) · \(scene.width.points) × \(scene.height.points)"
-            + (scene.place.scale == 1 ? "" : ", \(scene.place.scale.points)×")
+        (scene.surface.device.family == .phone ? "" : "\(scene.surface.device.name), ")
+            + "\(scene.surface.name) · \(scene.width.points) × \(scene.height.points)"
+            + (scene.surface.scale == 1 ? "" : ", \(scene.surface.scale.points)×")
     }
 
     private struct Cell {

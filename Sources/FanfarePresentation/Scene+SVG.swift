@@ -1,7 +1,7 @@
 extension Scene {
-    /// Size of the picture, with the place's scale.
-    package var pictureWidth: Double { width * place.scale }
-    package var pictureHeight: Double { height * place.scale }
+    /// Size of the picture, with the surface's scale.
+    package var pictureWidth: Double { width * surface.scale }
+    package var pictureHeight: Double { height * surface.scale }
 
     /// The scene as an `<svg>` element.
     ///
@@ -10,8 +10,8 @@ extension Scene {
         var svg =
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"\(spoken.escapedForMarkup)\" "
             + "width=\"\(pictureWidth.points)\" height=\"\(pictureHeight.points)\" "
-            + "viewBox=\"0 0 \(width.points) \(height.points)\" data-place=\"\(place.name.escapedForMarkup)\" "
-            + "data-device=\"\(place.device.id)\""
+            + "viewBox=\"0 0 \(width.points) \(height.points)\" data-place=\"\(surface.name.escapedForMarkup)\" "
+            + "data-device=\"\(surface.device.id)\""
         if !findings.isEmpty { svg += " data-findings=\"\(findings.count)\"" }
         // A text that does not fit is seen whole, and so are rows.
         if items.contains(where: { $0.overflow != nil }) || rowsOverflow { svg += " overflow=\"visible\"" }
@@ -23,27 +23,27 @@ extension Scene {
 
     /// Description of the picture, with its estimated measures.
     private var note: String {
-        "Sketch of \(place.name), \(place.device.name); the app draws the real one. Estimates: "
-            + (estimates + [Place.commonEstimates]).joined(separator: "; ") + "."
+        "Sketch of \(surface.name), \(surface.device.name); the app draws the real one. Estimates: "
+            + (estimates + [Surface.commonEstimates]).joined(separator: "; ") + "."
     }
 
     private var contents: String {
-        let shown = place.appearance.shown
+        let shown = surface.appearance.shown
         var svg =
             "<rect width=\"\(width.points)\" height=\"\(height.points)\" rx=\"\(radius.points)\" "
             + "fill=\"\(shown(background).hex)\"/>\n"
-        if place.kind == .compact || place.kind == .expanded { svg += camera }
+        if surface.kind == .compact || surface.kind == .expanded { svg += camera }
         for item in items { svg += item.svg(shown(item.color).hex) }
         if rowsOverflow { svg += Scene.mark(Rect(x: 0, y: 0, width: width, height: height)) }
         return svg
     }
 
-    /// Is `true` for rows that are higher than their place.
+    /// Is `true` for rows that are higher than their box.
     private var rowsOverflow: Bool { findings.contains { $0.kind == .overflow && $0.element == nil } }
 
     /// The camera's housing, which hides items behind it.
     private var camera: String {
-        let device = place.device
+        let device = surface.device
         let frame = Rect(
             x: (width - device.cameraWidth) / 2, y: 0, width: device.cameraWidth, height: Device.islandHeight)
         return "<rect \(frame.inset(by: 5).attributes) rx=\"13.33\" fill=\"#0c0c0e\"/>\n"

@@ -14,7 +14,7 @@ package struct Rect: Sendable, Hashable {
     }
 }
 
-/// A content in a place: a background, and items on it from back to front.
+/// A content on a surface: a background, and items on it from back to front.
 package struct Scene: Sendable {
     package struct Item: Sendable {
         enum Form: Sendable {
@@ -28,7 +28,7 @@ package struct Scene: Sendable {
         /// Name of the element; `nil` for an item of the system.
         let element: String?
         var frame: Rect
-        /// Colour as the template wants it; the place's appearance changes it.
+        /// Colour as the template wants it; the surface's appearance changes it.
         let color: Color
         /// Colour behind the item.
         let behind: Color
@@ -44,8 +44,8 @@ package struct Scene: Sendable {
         var whole: String?
     }
 
-    package let place: Place
-    /// Size in points, before the place's scale.
+    package let surface: Surface
+    /// Size in points, before the surface's scale.
     package let width: Double
     package let height: Double
     let radius: Double
@@ -55,17 +55,17 @@ package struct Scene: Sendable {
     package let spoken: String
     package internal(set) var findings: [Finding] = []
 
-    /// Measures that Apple does not publish, beside `Place.commonEstimates`.
+    /// Measures that Apple does not publish, beside `Surface.commonEstimates`.
     package var estimates: [String] {
         let hasEmoji = items.contains { if case .text(let text, _, _) = $0.form { text.hasEmoji } else { false } }
-        return place.estimates + (hasEmoji ? ["width of emoji, one em"] : [])
+        return surface.estimates + (hasEmoji ? ["width of emoji, one em"] : [])
     }
 }
 
 /// Something wrong with a presentation.
 package struct Finding: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
-        /// A text or a card is larger than its place.
+        /// A text or a card is larger than its box.
         case overflow
         /// Too little contrast with the background (rule P2).
         case contrast
@@ -88,22 +88,22 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
     }
 
     package let kind: Kind
-    /// Device and place, for people.
-    package let place: String
+    /// Device and surface, or the part of a template or of a state, for people.
+    package let location: String
     package let element: String?
     /// The fault in words, with the sizes.
     package let text: String
 
-    /// Kind and place of a fault, whatever the update says.
+    /// Kind and location of a fault, whatever the update says.
     package struct Fault: Hashable, Sendable {
         let kind: Kind
-        let place: String
+        let location: String
         let element: String?
     }
 
-    package var fault: Fault { Fault(kind: kind, place: place, element: element) }
+    package var fault: Fault { Fault(kind: kind, location: location, element: element) }
 
-    package var description: String { "\(place): \(element.map { "\($0): " } ?? "")\(text)" }
+    package var description: String { "\(location): \(element.map { "\($0): " } ?? "")\(text)" }
 }
 
 extension [Finding] {
@@ -114,7 +114,7 @@ extension [Finding] {
     }
 }
 
-extension Place {
+extension Surface {
     var findingName: String { "\(device.name), \(name)" }
 }
 

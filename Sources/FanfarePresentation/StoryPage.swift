@@ -4,15 +4,15 @@ package import FanfareModel
 package struct StoryFrame: Sendable {
     /// One presentation of the update.
     package struct Picture: Sendable {
-        /// Name of the place for people, such as `Lock Screen, dark`.
-        package var place: String
+        /// Name of the surface for people, such as `Lock Screen, dark`.
+        package var surface: String
         /// A whole `<svg>` element, without a font of its own: the page brings one for all.
         package var svg: String
         /// Measures that Apple does not publish; empty for none.
         package var estimates: String
 
-        package init(place: String, svg: String, estimates: String = "") {
-            self.place = place
+        package init(surface: String, svg: String, estimates: String = "") {
+            self.surface = surface
             self.svg = svg
             self.estimates = estimates
         }
@@ -28,7 +28,7 @@ package struct StoryFrame: Sendable {
     package var unsent: [String]
     /// Time for which the card stays; `nil` unless the update ends the activity.
     package var dismissAfter: Duration?
-    /// Pictures of the places that show the update; a place that other frames have and this one lacks shows nothing.
+    /// Pictures of the surfaces that show the update; a surface that other frames have and this one lacks shows nothing.
     package var pictures: [Picture]
     /// The update as a screen reader says it.
     package var spoken: String
@@ -114,7 +114,7 @@ package struct StoryPage: Sendable {
         <button type="button" id="next">Next</button>
         <button type="button" id="alert">Next alert</button>
         </div>
-        <p class="note">Estimates: \(Place.commonEstimates); others are named below each picture.</p>
+        <p class="note">Estimates: \(Surface.commonEstimates); others are named below each picture.</p>
         <p class="note">Keys, once the pictures or a button here is chosen: ← and → one update, Home and End, space plays, A goes to the next alert.</p>
         </section>
         <noscript><p>Pictures need scripts; the list below has every update in words.</p></noscript>
@@ -152,22 +152,23 @@ extension StoryFrame {
 private struct StoryPictures {
     private var lines: [Substring] = []
     private var lineIndexes: [Substring: Int] = [:]
-    private var places: [String] = []
+    private var surfaces: [String] = []
     private var estimates: [String] = []
     private var pictures: [[Int]] = []
     private var pictureIndexes: [[Int]: Int] = [:]
-    /// For each frame, the picture of each place; −1 for a place that shows nothing.
+    /// For each frame, the picture of each surface; −1 for a surface that shows nothing.
     private var frames: [[Int]] = []
 
     init(of story: [StoryFrame]) {
         for frame in story {
-            for picture in frame.pictures where !places.contains(picture.place) {
-                places.append(picture.place)
+            for picture in frame.pictures where !surfaces.contains(picture.surface) {
+                surfaces.append(picture.surface)
                 estimates.append(picture.estimates)
             }
         }
         for frame in story {
-            frames.append(places.map { place in frame.pictures.first { $0.place == place }.map { add($0.svg) } ?? -1 })
+            frames.append(
+                surfaces.map { surface in frame.pictures.first { $0.surface == surface }.map { add($0.svg) } ?? -1 })
         }
     }
 
@@ -193,7 +194,7 @@ private struct StoryPictures {
             return String(decoding: bytes, as: UTF8.self)
                 .split(separator: "<", omittingEmptySubsequences: false).joined(separator: "\\u003c")
         }
-        return "{\"places\":\(texts(places)),\n\"estimates\":\(texts(estimates)),\n\"lines\":\(texts(lines)),\n"
+        return "{\"places\":\(texts(surfaces)),\n\"estimates\":\(texts(estimates)),\n\"lines\":\(texts(lines)),\n"
             + "\"pictures\":[\(pictures.map(array).joined(separator: ","))],\n"
             + "\"frames\":[\(frames.map(array).joined(separator: ","))]}"
     }

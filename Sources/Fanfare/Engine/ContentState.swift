@@ -23,18 +23,31 @@ extension Engine.Command {
     /// - Parameters:
     ///   - state: a value of the struct that the app uses as its `ContentState`.
     ///   - topic: topic that shows the state.
-    ///   - kind: the topic's kind, on its first event; without a kind everything is visible and nothing is folded.
     ///   - at: event time; `nil`: now. The topic drops a state older than the newest as `late`.
     ///   - id: makes it safe to hand in the state again, as after a crash: the topic takes it once, with one alert.
-    ///   - lifecycle: `.end` makes this the last state.
     ///   - alert: request for attention. The topic's budget may demote it; the decision record says so. The record also says if the state has more
     ///     bytes than the topic's rules allow.
     ///   - key: also makes it safe to hand in the command again, for 24 hours; the receipt reports the repetition.
     /// - Throws: `ContentStateFault` if a phone could not read the state back.
     /// - Complexity: an encoding and a decoding of the state on the calling thread, whatever the number of activities.
     public static func publish(
-        _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
-        id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil,
+        _ state: some Codable & Hashable & Sendable, for topic: TopicID, at: FeedTime? = nil, id: String? = nil,
+        alert: AlertText? = nil, key: IdempotencyKey? = nil
+    ) throws(ContentStateFault) -> Self {
+        try publish(state, for: topic, as: StateEvent(at: at, id: id, alert: alert), key: key)
+    }
+
+    /// Publishes the whole content state of a topic by an event that may also begin or end the topic, or name its kind.
+    ///
+    /// - Parameters:
+    ///   - state: a value of the struct that the app uses as its `ContentState`.
+    ///   - topic: topic that shows the state.
+    ///   - event: what the event says beside the state.
+    ///   - key: makes it safe to hand in the command again, for 24 hours; the receipt reports the repetition.
+    /// - Throws: `ContentStateFault` if a phone could not read the state back.
+    /// - Complexity: an encoding and a decoding of the state on the calling thread, whatever the number of activities.
+    public static func publish(
+        _ state: some Codable & Hashable & Sendable, for topic: TopicID, as event: StateEvent,
         key: IdempotencyKey? = nil
     ) throws(ContentStateFault) -> Self {
         let content: JSONObject
@@ -44,28 +57,39 @@ extension Engine.Command {
         return Self(
             .happening { now in
                 FeedEvent(
-                    topic: topic, topicKind: kind, at: at ?? now, id: id, kind: "state", lifecycle: lifecycle,
-                    change: .contentState(content), alert: alert)
+                    topic: topic, topicKind: event.topicKind, at: event.at ?? now, id: event.id, kind: "state",
+                    lifecycle: event.lifecycle, change: .contentState(content), alert: event.alert)
             }, key: key)
     }
 }
 
 extension Engine {
-    /// Publishes the whole content state of a topic: `Command.publish(_:for:kind:at:id:lifecycle:alert:key:)`.
+    /// Publishes the whole content state of a topic: `Command.publish(_:for:at:id:alert:key:)`.
     ///
     /// - Throws: `.stopped`, `.cancelled`; `.refused` for a state that a phone could not read back (`Refusal.Cause.contentState`), and for a key that
     ///   another call has used.
     /// - Complexity: an encoding and a decoding of the state on the calling thread, whatever the number of activities.
     public func publish(
-        _ state: some Codable & Hashable & Sendable, for topic: TopicID, kind: TopicKind? = nil, at: FeedTime? = nil,
-        id: String? = nil, lifecycle: FeedEvent.Lifecycle? = nil, alert: AlertText? = nil,
+        _ state: some Codable & Hashable & Sendable, for topic: TopicID, at: FeedTime? = nil, id: String? = nil,
+        alert: AlertText? = nil, key: IdempotencyKey? = nil
+    ) async throws(EngineError) -> Receipt {
+        try await publish(state, for: topic, as: StateEvent(at: at, id: id, alert: alert), key: key)
+    }
+
+    /// Publishes the whole content state of a topic by an event that may also begin or end the topic, or name its kind:
+    /// `Command.publish(_:for:as:key:)`.
+    ///
+    /// - Throws: `.stopped`, `.cancelled`; `.refused` for a state that a phone could not read back (`Refusal.Cause.contentState`), and for a key that
+    ///   another call has used.
+    /// - Complexity: an encoding and a decoding of the state on the calling thread, whatever the number of activities.
+    public func publish(
+        _ state: some Codable & Hashable & Sendable, for topic: TopicID, as event: StateEvent,
         key: IdempotencyKey? = nil
     ) async throws(EngineError) -> Receipt {
         let command: Command
-        do throws(ContentStateFault) {
-            command = try .publish(
-                state, for: topic, kind: kind, at: at, id: id, lifecycle: lifecycle, alert: alert, key: key)
-        } catch { throw .refused(Refusal(.contentState, error.description)) }
+        do throws(ContentStateFault) { command = try .publish(state, for: topic, as: event, key: key) } catch {
+            throw .refused(Refusal(.contentState, error.description))
+        }
         return try await send(command)
     }
 }

@@ -10,7 +10,7 @@ final class Audience: LaneMember {
     /// `nil` for a topic's followers.
     let lineup: Lineup?
 
-    // Unchecked for the reason given in `Shard`.
+    // Unchecked for the reason given in `Membership`.
     @safe @exclusivity(unchecked) private(set) var order = SweepOrder<ActivitySlot>()
     @safe @exclusivity(unchecked) private(set) var newest: NewestVersion
     @safe @exclusivity(unchecked) private(set) var versions = VersionCounts()

@@ -65,7 +65,7 @@ extension ActivityStore {
                 : governor.charged(
                     push.request, push.decision, activities[index].budgetUse, effect(index),
                     after: stamp - activities[index].stamp)
-            activities[index].noteSent(flags, push.version, attempt, stamp, left)
+            activities[index].noteSent(flags, version: push.version, attempt, stamp: stamp, left)
         }
         return alike.count
     }
@@ -77,7 +77,8 @@ extension ActivityStore {
         batch.append(
             slot: slot, generation: activities[index].generation, payload: push.payload,
             token: activities[index].token, of: tokens)
-        activities[index].noteSent(.inFlight, push.version, push.alert, push.stamp, push.budgetUse)
+        activities[index].noteSent(
+            .inFlight, version: push.version, push.alert, stamp: push.stamp, push.budgetUse)
     }
 
     /// Records that the push in flight to one activity, which carried this version, was accepted.
@@ -154,8 +155,7 @@ extension Push {
 
 extension Activity {
     fileprivate mutating func noteSent(
-        _ flags: Flags, _ version: UInt32, _ alert: AlertAttempt, _ stamp: UInt32,
-        _ budgetUse: BudgetUse
+        _ flags: Flags, version: UInt32, _ alert: AlertAttempt, stamp: UInt32, _ budgetUse: BudgetUse
     ) {
         self.flags.formUnion(flags)
         sending = version

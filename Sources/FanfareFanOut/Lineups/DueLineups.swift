@@ -6,7 +6,7 @@ import FanfareModel
 /// Each lane has one such member. An entry counts while its lineup has the flag `isDue`. Confined to its shard's thread.
 final class DueLineups: LaneMember {
     let number: Int
-    // Unchecked for the reason given in `Shard`.
+    // Unchecked for the reason given in `Membership`.
     @safe @exclusivity(unchecked) private var rows = DueEntries()
     /// Entries that go before all of `rows`.
     @safe @exclusivity(unchecked) private var first = DueEntries()

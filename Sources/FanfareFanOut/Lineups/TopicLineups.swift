@@ -33,7 +33,7 @@ final class TopicLineups: LaneMember {
     /// The lineups that the cursor visits.
     private enum Pass { case inSpotlight, all }
 
-    // Unchecked for the reason given in `Shard`.
+    // Unchecked for the reason given in `Membership`.
     @safe @exclusivity(unchecked) var order = SweepOrder<LineupLink>()
     /// News that some lineup has not looked at, the oldest first.
     @safe @exclusivity(unchecked) private(set) var news: [News] = []

@@ -41,7 +41,7 @@ package struct JoinedPayload {
 package final class AlertWords {
     package let text: AlertText
     /// The alert as a member of `aps`; empty until a transport has encoded it.
-    // Unchecked for the reason given in `Shard`.
+    // Unchecked for the reason given in `Membership`.
     @safe @exclusivity(unchecked) package var json: [UInt8] = []
 
     init(_ text: AlertText) { self.text = text }

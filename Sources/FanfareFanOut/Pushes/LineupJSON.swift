@@ -185,7 +185,7 @@ package enum LineupJSON {
 package final class LineupTopic {
     let publication: Publication
     /// Number of the filling of the last batch that has kept a reference (`JoinedPayloads`).
-    // Unchecked for the reason given in `Shard`.
+    // Unchecked for the reason given in `Membership`.
     @safe @exclusivity(unchecked) var keeper: UInt64 = 0
     /// The topic's row, shown with or without the spotlight.
     let row: EncodedRow

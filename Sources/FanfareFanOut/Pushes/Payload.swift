@@ -40,7 +40,7 @@ public import FanfareModel
         @usableFromInline var serial: UInt64 = 0
     }
 
-    // Unchecked for the reason given in `Shard`. Other modules would check nevertheless, so they access these properties by inlined code.
+    // Unchecked for the reason given in `Membership`. Other modules would check nevertheless, so they access these properties by inlined code.
     @usableFromInline @safe @exclusivity(unchecked) private(set) var head: Head
     @usableFromInline @safe @exclusivity(unchecked) var stateBytes: [UInt8]
 

@@ -70,7 +70,7 @@ extension PreviewTests {
         let moment = try #require(try source.moments(of: TopicID("parcel/5"), all: false).last)
         #expect(moment.content.state["compactLeading"] == nil)
         let findings = try PreviewStudio(PreviewLook()).findings(of: moment.content, on: [Device.phones[0]])
-        #expect(findings.contains { $0.kind == .logoAlone && $0.place.hasSuffix("compact") })
+        #expect(findings.contains { $0.kind == .logoAlone && $0.location.hasSuffix("compact") })
     }
 
     /// A card that becomes stale later is not what people see at the moment.

@@ -316,9 +316,9 @@ import Testing
         let frames = try moments.map { try studio.frame(of: $0, on: Device.phones[0]) }
         #expect(frames.count > 5)
         #expect(
-            frames.dropLast().allSatisfy { $0.pictures.map(\.place) == ["compact", "expanded", "Lock Screen, dark"] })
+            frames.dropLast().allSatisfy { $0.pictures.map(\.surface) == ["compact", "expanded", "Lock Screen, dark"] })
         #expect(
-            frames.last?.pictures.map(\.place) == ["Lock Screen, dark"], "the system keeps the ended card there only")
+            frames.last?.pictures.map(\.surface) == ["Lock Screen, dark"], "the system keeps the ended card there only")
         #expect(frames.last?.dismissAfter != nil)
         #expect(frames.contains { $0.alert != nil && $0.cause == "goal" })
         #expect(frames.contains { !$0.unsent.isEmpty })

@@ -70,7 +70,7 @@ import Testing
         service.publish()
         service.run()
         func ask() -> AlertDisposition {
-            shard.disposition(
+            shard.dispositions.disposition(
                 of: "goal", in: ScriptedService.match, for: ScriptedService.id(1), at: service.moment)
         }
         #expect(ask() == .silenced(.unknown))

@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Each mistake with its line and column, all in one pass.
-    @Test func mistakesAreNamedWithTheirPlace() throws {
+    @Test func mistakesAreNamedWithTheirLocation() throws {
         let toml = """
             kind = "test"
             spoken = "{name"
@@ -127,7 +127,7 @@ import Testing
         #expect(studio.template.spoken(studio.content(state, isOver: true)) == "A")
     }
 
-    /// A place is laid out with all of its elements, so a template with thousands takes minutes.
+    /// A surface is laid out with all of its elements, so a template with thousands takes minutes.
     @Test func tooManyElementsAreOneFault() {
         let names = (0..<300).map { "e\($0)" }
         let toml = Studio.template(names.map { "[elements.\($0)]\ntext = \"{name}\"\n" }.joined())

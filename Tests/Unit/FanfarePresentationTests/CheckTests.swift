@@ -15,7 +15,7 @@ import Testing
         let finding = try #require(small.findings.first)
         #expect(kinds(small) == [.overflow])
         #expect(finding.element == "name")
-        #expect(finding.place == "iPhone 393 × 852, compact")
+        #expect(finding.location == "iPhone 393 × 852, compact")
         #expect(finding.text.hasSuffix("points of 52.33"))
         let large = try studio.scene(state, .compact, on: .large)
         #expect(large.findings.isEmpty)
@@ -78,7 +78,7 @@ import Testing
             ])
         #expect(found("NOR 1", "0 KES").isEmpty)
         let scene = try names("הפועל באר שבע והסביבה הצפונית", "Kestrel", short: "{name:3}")
-        #expect(scene.findings.map(\.kind) == [.cut], "as in a place without room for the name")
+        #expect(scene.findings.map(\.kind) == [.cut], "as on a surface without room for the name")
     }
 
     @Test(
@@ -271,7 +271,7 @@ import Testing
         content.state["compactLeading"] = "NOR 1"
         content.state["spoken"] = "Northspire one, Kestrel…"
         content.others = nil
-        #expect(content.cutForms.map(\.place) == ["spoken form"])
+        #expect(content.cutForms.map(\.location) == ["spoken form"])
         content.state["spoken"] = "Northspire one"
         #expect(content.cutForms.isEmpty)
     }
@@ -281,16 +281,16 @@ import Testing
         #expect(kinds(try studio.scene(["name": "東京"], .compact)) == [.glyph])
     }
 
-    /// One font is missing, however many places, elements and characters need it.
+    /// One font is missing, however many surfaces, elements and characters need it.
     @Test func aMissingFontIsOneFinding() throws {
         let studio = try Studio(
             Studio.template("[elements.other]\ntext = \"{other}\"", expanded: ", { leading = [\"other\"] }"))
         let content = studio.content(["name": "東京", "other": "京都"])
-        let found = Device.all.flatMap(\.places).compactMap {
+        let found = Device.all.flatMap(\.surfaces).compactMap {
             Layout.scene(of: content, by: studio.template, on: $0, studio.measure)
         }.flatMap(\.findings)
         #expect(found.count > 20)
-        #expect(found.distinct.map(\.place) == ["fonts"])
+        #expect(found.distinct.map(\.location) == ["fonts"])
         #expect(found.first?.text.hasPrefix("none has “東” (U+6771)") == true)
     }
 

@@ -28,8 +28,8 @@ import Testing
         #expect(try studio.scene(["name": "A", "gate": "B 4"], .expanded).height > plain.height)
     }
 
-    @Test(arguments: [Place.Kind.compact, .minimalAttached, .minimalDetached, .expanded, .standByMinimal])
-    func P4_theIslandIsBlack(kind: Place.Kind) throws {
+    @Test(arguments: [Surface.Kind.compact, .minimalAttached, .minimalDetached, .expanded, .standByMinimal])
+    func P4_theIslandIsBlack(kind: Surface.Kind) throws {
         let studio = try Studio("background = \"#204060\"\n" + Studio.template())
         #expect(try studio.scene(["name": "A"], kind).background == .black)
         #expect(try studio.scene(["name": "A"], .lockScreen).background == Color(hex: "#204060"))
@@ -112,8 +112,9 @@ import Testing
         var content = outer.content(["home": "Northspire City", "homeScore": 1, "away": "Kestrel Bay", "awayScore": 0])
         content.others = others
         content.more = 2
-        let place = Place(kind: .lockScreen, appearance: .dark, device: .small)
-        let scene = try #require(Layout.scene(of: content, by: outer.template, inner: inner, on: place, outer.measure))
+        let surface = Surface(kind: .lockScreen, appearance: .dark, device: .small)
+        let scene = try #require(
+            Layout.scene(of: content, by: outer.template, inner: inner, on: surface, outer.measure))
         let svg = scene.svg()
         #expect(scene.findings.isEmpty)
         #expect(scene.spoken == "Northspire City one, Kestrel Bay nil, and 9 more")
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    private func lineup(of others: Int, more: Int = 0, isStale: Bool = false, on kind: Place.Kind) throws -> Scene {
+    private func lineup(of others: Int, more: Int = 0, isStale: Bool = false, on kind: Surface.Kind) throws -> Scene {
         let (outer, inner) = (try Studio(builtIn: CardTemplate.lineup), try CardTemplate.builtIn("football"))
         var content = outer.content(Self.anyState)
         content.others = (0..<others).map { index in
@@ -131,12 +132,12 @@ import Testing
         }
         content.more = more
         content.isStale = isStale
-        let place = Place(kind: kind, appearance: .dark, device: .small)
-        return try #require(Layout.scene(of: content, by: outer.template, inner: inner, on: place, outer.measure))
+        let surface = Surface(kind: kind, appearance: .dark, device: .small)
+        return try #require(Layout.scene(of: content, by: outer.template, inner: inner, on: surface, outer.measure))
     }
 
     /// Scores stand below scores, whatever the names' widths.
-    @Test(arguments: [Place.Kind.expanded, .lockScreen]) func theColumnsOfALineupLineUp(kind: Place.Kind) throws {
+    @Test(arguments: [Surface.Kind.expanded, .lockScreen]) func theColumnsOfALineupLineUp(kind: Surface.Kind) throws {
         let scene = try lineup(of: 8, on: kind)
         #expect(scene.findings.isEmpty)
         func edges(_ name: String, _ edge: (Rect) -> Double) -> [Double] {
@@ -152,8 +153,8 @@ import Testing
     }
 
     /// Rows that the height of the card has no room for are counted, fresh and stale, and never out of sight.
-    @Test(arguments: [Place.Kind.expanded, .lockScreen, .standBy], [false, true])
-    func aLongLineupCountsWhatDoesNotFit(kind: Place.Kind, isStale: Bool) throws {
+    @Test(arguments: [Surface.Kind.expanded, .lockScreen, .standBy], [false, true])
+    func aLongLineupCountsWhatDoesNotFit(kind: Surface.Kind, isStale: Bool) throws {
         for (others, more) in [(11, 0), (15, 0), (15, 4), (40, 0)] {
             let scene = try lineup(of: others, more: more, isStale: isStale, on: kind)
             #expect(scene.findings.isEmpty, "\(others): \(scene.findings)")
@@ -166,15 +167,15 @@ import Testing
         #expect(try lineup(of: 7, on: kind).items.count { $0.element == "otherDot" } == 7)
     }
 
-    /// In the smallest places a lineup shows its spotlight as the topic's own card does.
+    /// On the smallest surfaces a lineup shows its spotlight as the topic's own card does.
     @Test func aLineupShowsItsSpotlightInTheSmartStack() throws {
         let (outer, inner) = (try Studio(builtIn: CardTemplate.lineup), try Studio(builtIn: "football"))
         var content = inner.content(Self.anyState)
-        let place = Place(kind: .smartStack, appearance: .dark, device: Device.watches[0])
-        let alone = try #require(Layout.scene(of: content, by: inner.template, on: place, outer.measure))
+        let surface = Surface(kind: .smartStack, appearance: .dark, device: Device.watches[0])
+        let alone = try #require(Layout.scene(of: content, by: inner.template, on: surface, outer.measure))
         content.others = [["compactLeading": "C 1", "compactTrailing": "0 D"]]
         let scene = try #require(
-            Layout.scene(of: content, by: outer.template, inner: inner.template, on: place, outer.measure))
+            Layout.scene(of: content, by: outer.template, inner: inner.template, on: surface, outer.measure))
         #expect(scene.findings.isEmpty)
         #expect(scene.items.map(\.element) == alone.items.map(\.element))
         #expect(scene.items.contains { $0.element == "period" })
@@ -187,12 +188,14 @@ import Testing
         var state = Self.anyState
         (state["period"], state["lastEvent"]) = (.string(period), .string(event))
         func times(_ scene: Scene) -> Int { scene.svg().components(separatedBy: ">\(event)<").count - 1 }
-        for kind in [Place.Kind.expanded, .lockScreen] { #expect(times(try studio.scene(state, kind)) == 1, "\(kind)") }
+        for kind in [Surface.Kind.expanded, .lockScreen] {
+            #expect(times(try studio.scene(state, kind)) == 1, "\(kind)")
+        }
         var content = studio.content(state)
         content.others = []
-        let place = Place(kind: .lockScreen, appearance: .dark, device: .small)
+        let surface = Surface(kind: .lockScreen, appearance: .dark, device: .small)
         let scene = try #require(
-            Layout.scene(of: content, by: lineup, inner: studio.template, on: place, studio.measure))
+            Layout.scene(of: content, by: lineup, inner: studio.template, on: surface, studio.measure))
         #expect(times(scene) == 1, "a spotlight has no period, so it shows the event")
         state["lastEvent"] = "Goal: A. Vale"
         #expect(try studio.scene(state, .lockScreen).svg().contains(">Goal: A. Vale<"))
@@ -212,8 +215,8 @@ import Testing
     }
 
     /// In an app that is written from right to left, leading is on the right.
-    @Test(arguments: [Place.Kind.compact, .expanded, .lockScreen, .smartStack])
-    func aCardFromRightToLeftIsMirrored(kind: Place.Kind) throws {
+    @Test(arguments: [Surface.Kind.compact, .expanded, .lockScreen, .smartStack])
+    func aCardFromRightToLeftIsMirrored(kind: Surface.Kind) throws {
         let football = try #require(CardTemplate.builtInFile("football"))
         let (plain, other) = (try Studio(football), try Studio("direction = \"rightToLeft\"\n" + football))
         let device = kind == .smartStack ? Device.watches[0] : .small
@@ -247,28 +250,29 @@ import Testing
         "destination": "Harbour", "nextStop": "Mill", "metres": 1200, "pace": "5:30",
     ]
 
-    /// Old data look old: fainter in each place, and in words where there is room and for a screen reader.
+    /// Old data look old: fainter on each surface, and in words where there is room and for a screen reader.
     @Test(arguments: CardTemplate.builtInKinds.filter { $0 != "lineup" })
-    func L6_aStaleCardLooksStaleInEachPlace(kind: String) throws {
+    func L6_aStaleCardLooksStaleOnEachSurface(kind: String) throws {
         let studio = try Studio(builtIn: kind)
         var fresh = Self.anyState
         fresh["highlight"] = "period"
         var stale = studio.content(fresh)
         stale.isStale = true
-        for (place, device) in [
-            (Place.Kind.compact, Device.small), (.minimalAttached, .small), (.expanded, .small), (.lockScreen, .small),
+        for (surface, device) in [
+            (Surface.Kind.compact, Device.small), (.minimalAttached, .small), (.expanded, .small),
+            (.lockScreen, .small),
             (.smartStack, Device.watches[0]), (.carPlay, Device.cars[0]),
         ] {
-            let was = try studio.scene(fresh, place, on: device)
-            let now = try #require(studio.scene(of: stale, place, on: device))
+            let was = try studio.scene(fresh, surface, on: device)
+            let now = try #require(studio.scene(of: stale, surface, on: device))
             func bright(_ scene: Scene) -> Int {
                 scene.items.count { item in
                     if case .text = item.form { item.color == .white } else { false }
                 }
             }
-            #expect(bright(was) > 0, "\(place)")
-            #expect(bright(now) == 0, "\(place)")
-            let hasRoom = place != .compact && place != .minimalAttached
+            #expect(bright(was) > 0, "\(surface)")
+            #expect(bright(now) == 0, "\(surface)")
+            let hasRoom = surface != .compact && surface != .minimalAttached
             #expect(!now.items.contains { $0.element?.hasPrefix("clock") ?? false }, "a clock looks live")
             func emphasised(_ scene: Scene) -> Bool {
                 scene.items.contains { item in
@@ -277,9 +281,9 @@ import Testing
             }
             #expect(!emphasised(now), "a highlight looks new")
             #expect(emphasised(was) || kind != "football" || !hasRoom)
-            #expect(now.items.contains { $0.element == "stale" } == hasRoom, "\(place)")
+            #expect(now.items.contains { $0.element == "stale" } == hasRoom, "\(surface)")
             #expect(!was.items.contains { $0.element == "stale" })
-            #expect(now.findings.isEmpty, "\(place): \(now.findings)")
+            #expect(now.findings.isEmpty, "\(surface): \(now.findings)")
             #expect(now.spoken == was.spoken + ", not up to date")
         }
     }
@@ -290,9 +294,9 @@ import Testing
             topic: TopicID("t/1"), kind: .football, state: Self.anyState, others: [["compactLeading": "C 1"]],
             at: FeedTime(seconds: 1_781_359_200))
         content.isStale = true
-        let place = Place(kind: .lockScreen, appearance: .light, device: .small)
+        let surface = Surface(kind: .lockScreen, appearance: .light, device: .small)
         let scene = try #require(
-            Layout.scene(of: content, by: lineup.template, inner: inner, on: place, lineup.measure))
+            Layout.scene(of: content, by: lineup.template, inner: inner, on: surface, lineup.measure))
         #expect(scene.items.count { $0.element == "stale" } == 1)
         #expect(scene.spoken.components(separatedBy: "not up to date").count == 2)
         #expect(scene.spoken.hasSuffix("and 1 more, not up to date"))

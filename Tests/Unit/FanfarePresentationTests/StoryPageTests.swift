@@ -7,15 +7,15 @@ import Testing
 @Suite struct StoryPageTests {
     private let start = FeedTime(seconds: 1_781_359_200)
 
-    private func svg(_ place: String, _ text: String) -> String {
+    private func svg(_ surface: String, _ text: String) -> String {
         "<svg role=\"img\" aria-label=\"\(text.escapedForMarkup)\" width=\"371\" height=\"84\">\n"
-            + "<rect width=\"371\" height=\"84\"/>\n<text data-place=\"\(place)\">\(text.escapedForMarkup)</text>\n</svg>"
+            + "<rect width=\"371\" height=\"84\"/>\n<text data-place=\"\(surface)\">\(text.escapedForMarkup)</text>\n</svg>"
     }
 
-    private func frame(_ index: Int, _ text: String, places: [String] = ["compact", "Lock Screen"]) -> StoryFrame {
+    private func frame(_ index: Int, _ text: String, surfaces: [String] = ["compact", "Lock Screen"]) -> StoryFrame {
         StoryFrame(
             at: start + .seconds(index * 60), cause: "goal",
-            pictures: places.map { .init(place: $0, svg: svg($0, text)) }, spoken: "\(text) spoken")
+            pictures: surfaces.map { .init(surface: $0, svg: svg($0, text)) }, spoken: "\(text) spoken")
     }
 
     private struct Pictures: Decodable {
@@ -31,20 +31,20 @@ import Testing
             self = try JSONDecoder().decode(Pictures.self, from: Data(html[after..<end].utf8))
         }
 
-        func svg(_ frame: Int, _ place: Int) -> String? {
-            let picture = frames[frame][place]
+        func svg(_ frame: Int, _ surface: Int) -> String? {
+            let picture = frames[frame][surface]
             return picture < 0 ? nil : pictures[picture].map { lines[$0] }.joined(separator: "\n")
         }
     }
 
     @Test func everyPictureComesOutAsItWentIn() throws {
         let goal = "one–nil </script><b>&"
-        let frames = [frame(0, "nil–nil"), frame(1, goal), frame(2, goal, places: ["Lock Screen"])]
+        let frames = [frame(0, "nil–nil"), frame(1, goal), frame(2, goal, surfaces: ["Lock Screen"])]
         let pictures = try Pictures(of: StoryPage(title: "match/1", frames: frames).html())
         #expect(pictures.places == ["compact", "Lock Screen"])
         for (index, frame) in frames.enumerated() {
-            for (place, name) in pictures.places.enumerated() {
-                #expect(pictures.svg(index, place) == frame.pictures.first { $0.place == name }?.svg)
+            for (surface, name) in pictures.places.enumerated() {
+                #expect(pictures.svg(index, surface) == frame.pictures.first { $0.surface == name }?.svg)
             }
         }
         #expect(pictures.svg(2, 0) == nil, "the island is gone after the end")
@@ -90,7 +90,7 @@ import Testing
         let scores = (0..<2000).map { "score \($0 % 7)" }
         let html = StoryPage(title: "t", frames: scores.enumerated().map { frame($0.offset, $0.element) }).html()
         let pictures = try Pictures(of: html)
-        // The first line and the text of seven scores in two places, a rectangle, the end.
+        // The first line and the text of seven scores on two surfaces, a rectangle, the end.
         #expect(pictures.lines.count == 7 + 7 * 2 + 1 + 1)
         #expect(pictures.pictures.count == 14)
         #expect(html.utf8.count < 2000 * 200, "the words of an update are most of it")

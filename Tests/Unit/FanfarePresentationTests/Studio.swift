@@ -20,7 +20,7 @@ struct Studio {
     }
 
     func scene(
-        _ state: JSONObject, _ kind: Place.Kind, _ appearance: Appearance = .dark, on device: Device = .small
+        _ state: JSONObject, _ kind: Surface.Kind, _ appearance: Appearance = .dark, on device: Device = .small
     )
         throws -> Scene
     {
@@ -28,10 +28,10 @@ struct Studio {
     }
 
     func scene(
-        of content: CardContent, _ kind: Place.Kind, _ appearance: Appearance = .dark, on device: Device = .small
+        of content: CardContent, _ kind: Surface.Kind, _ appearance: Appearance = .dark, on device: Device = .small
     ) -> Scene? {
-        let place = Place(kind: kind, appearance: appearance, device: device)
-        return Layout.scene(of: content, by: template, on: place, measure)
+        let surface = Surface(kind: kind, appearance: appearance, device: device)
+        return Layout.scene(of: content, by: template, on: surface, measure)
     }
 
     func content(_ state: JSONObject, isOver: Bool = false) -> CardContent {
@@ -40,7 +40,7 @@ struct Studio {
             at: FeedTime(seconds: 1_781_359_200), isOver: isOver)
     }
 
-    /// A template with one text in each place, beside a mark in compact, and what a test adds to it.
+    /// A template with one text on each surface, beside a mark in compact, and what a test adds to it.
     static func template(
         _ elements: String = "", compact: String = "leading = [\"name\"]\ntrailing = [\"side\"]", expanded: String = ""
     ) -> String {

@@ -107,6 +107,22 @@ import Testing
         #expect(outcomes.prefix(4).allSatisfy { !$0.hasSuffix("duplicate") }, "\(outcomes)")
     }
 
+    /// A caller may repeat a call with a key in either form, so both must have the same content.
+    @Test func aStateEventThatSaysTheSameMakesTheSameCommand() throws {
+        let (topic, alert) = (TopicID("order/1"), AlertText(title: "On its way", body: ""))
+        let at = FeedTime(seconds: 1_790_000_000)
+        let short = try Engine.Command.publish(["n": 1], for: topic, at: at, id: "a", alert: alert)
+        let long = try Engine.Command.publish(["n": 1], for: topic, as: StateEvent(at: at, id: "a", alert: alert))
+        #expect(short.content == long.content)
+        let last = try Engine.Command.publish(["n": 1], for: topic, as: StateEvent(topicKind: .ride, lifecycle: .end))
+        guard case .happening(let make) = last.body else {
+            Issue.record("\(last.body)")
+            return
+        }
+        let event = make(at)
+        #expect(event.topicKind == .ride && event.lifecycle == .end && event.at == at)
+    }
+
     @Test func datesCountFrom2001() throws {
         struct Clock: Codable, Hashable { var end: Date }
         let state = Clock(end: Date(timeIntervalSince1970: 1_790_000_000))
@@ -187,7 +203,11 @@ import Testing
             )
             .isTaken)
         #expect(
-            try engine.offer(.publish(Counted(score: 2), for: match, at: at + .seconds(20), lifecycle: .end)).isTaken)
+            try engine.offer(
+                .publish(
+                    Counted(score: 2), for: match, as: StateEvent(at: at + .seconds(20), lifecycle: .end))
+            )
+            .isTaken)
         #expect(engine.settle(within: .seconds(300)))
         let counted = Locked<ShardCounts?>(nil)
         #expect(engine.counts { counts in counted.withLock { $0 = counts } }.isTaken)

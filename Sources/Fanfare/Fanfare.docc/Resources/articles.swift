@@ -89,6 +89,10 @@ func publish(arrival: Date, on engine: Engine) async throws {
     _ = try await engine.publish(Ride(driver: "Anna", arrival: arrival), for: TopicID("ride/17"))
 }
 
+func finish(_ ride: some Codable & Hashable & Sendable, on engine: Engine) async throws {
+    _ = try await engine.publish(ride, for: TopicID("ride/17"), as: StateEvent(lifecycle: .end))
+}
+
 func makeRules() -> TopicRules {
     var rules = TopicRules()
     rules.content.fields["courier"] = .redacted(Redaction(.initial))

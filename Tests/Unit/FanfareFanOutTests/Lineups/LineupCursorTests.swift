@@ -153,7 +153,8 @@ import Testing
     @Test func anAlertFromBeforeALineupsRestIsNotForgotten() {
         let stage = stage()
         func disposition() -> AlertDisposition {
-            stage.shard.disposition(of: "goal 2 in a", in: TopicID("a"), for: ActivityID(1), at: stage.moment)
+            stage.shard.dispositions.disposition(
+                of: "goal 2 in a", in: TopicID("a"), for: ActivityID(1), at: stage.moment)
         }
         _ = disposition()
         stage.goal("a")
@@ -196,7 +197,7 @@ import Testing
     @Test func aQuestionPushesNothingAndLeavesALineupAtRest() {
         let stage = stage()
         func ask() {
-            _ = stage.shard.disposition(of: "x", in: TopicID("a"), for: ActivityID(1), at: stage.moment)
+            _ = stage.shard.dispositions.disposition(of: "x", in: TopicID("a"), for: ActivityID(1), at: stage.moment)
         }
         ask()
         #expect(resting(stage) == 1)

@@ -4,7 +4,7 @@ import Testing
 @testable import FanfarePresentation
 
 /// The published sizes, and where an activity is shown.
-@Suite struct PlaceTests {
+@Suite struct SurfaceTests {
     @Test func phonesHaveThePublishedSizes() {
         #expect(Device.small.compactSide == 52.33)
         #expect(Device.large.compactSide == 62.33)
@@ -32,10 +32,10 @@ import Testing
     }
 
     @Test func unpublishedFiguresOfAPlaceAreMarkedAsEstimates() {
-        for place in Device.all.flatMap(\.places) {
-            #expect(!place.estimates.isEmpty)
-            if place.appearance == .night { #expect(place.estimates.contains("tint")) }
-            if place.appearance == .alwaysOn { #expect(place.estimates.contains("dimming")) }
+        for surface in Device.all.flatMap(\.surfaces) {
+            #expect(!surface.estimates.isEmpty)
+            if surface.appearance == .night { #expect(surface.estimates.contains("tint")) }
+            if surface.appearance == .alwaysOn { #expect(surface.estimates.contains("dimming")) }
         }
     }
 
@@ -43,7 +43,7 @@ import Testing
         let studio = try Studio(Studio.template())
         let content = studio.content(["name": "A"], isOver: true)
         let shown = Set(
-            Device.all.flatMap(\.places).map(\.kind).filter { studio.scene(of: content, $0) != nil })
+            Device.all.flatMap(\.surfaces).map(\.kind).filter { studio.scene(of: content, $0) != nil })
         #expect(shown == [.lockScreen, .standBy, .standByMinimal, .smartStack, .menuBar])
     }
 }

@@ -1,5 +1,5 @@
-/// Spot at which the system shows a Live Activity: a kind of place on a device, in an appearance.
-package struct Place: Sendable, Hashable {
+/// Part of a screen on which the system shows a Live Activity: a kind of surface of a device, in an appearance.
+package struct Surface: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case compact
         case minimalAttached
@@ -37,7 +37,7 @@ package struct Place: Sendable, Hashable {
         }
     }
 
-    /// Returns `true` if the place still shows an activity that has ended, until its dismissal.
+    /// Returns `true` if the surface still shows an activity that has ended, until its dismissal.
     package var staysAfterEnd: Bool {
         switch kind {
         case .lockScreen, .standBy, .standByMinimal, .smartStack, .menuBar: true
@@ -45,7 +45,7 @@ package struct Place: Sendable, Hashable {
         }
     }
 
-    /// Part of a template that the place shows.
+    /// Part of a template that the surface shows.
     var section: CardTemplate.Section {
         switch kind {
         case .compact, .menuBar: .compact
@@ -56,10 +56,10 @@ package struct Place: Sendable, Hashable {
         }
     }
 
-    /// Factor by which the place enlarges the picture.
+    /// Factor by which the surface enlarges the picture.
     package var scale: Double { kind == .standBy ? 2 : 1 }
 
-    /// Measures of the place that Apple does not publish and that its picture needs.
+    /// Measures of the surface that Apple does not publish and that its picture needs.
     package var estimates: [String] {
         var estimates: [String] = []
         switch kind {
@@ -78,7 +78,7 @@ package struct Place: Sendable, Hashable {
         return estimates
     }
 
-    /// Estimates of every place.
+    /// Estimates of every surface.
     package static let commonEstimates =
         "text sizes, as a template chooses them, and the font, which is near the system's"
 }
@@ -154,23 +154,23 @@ package struct Device: Sendable, Hashable {
         Device("carplay-240-tall", "CarPlay 240 × 100", .car, width: 240, height: 100),
     ]
 
-    /// Places of the device, the most looked at first.
-    package var places: [Place] {
-        func place(_ kind: Place.Kind, _ appearance: Appearance) -> Place {
-            Place(kind: kind, appearance: appearance, device: self)
+    /// Surfaces of the device, the most looked at first.
+    package var surfaces: [Surface] {
+        func surface(_ kind: Surface.Kind, _ appearance: Appearance) -> Surface {
+            Surface(kind: kind, appearance: appearance, device: self)
         }
         switch family {
         case .phone:
             return [
-                place(.compact, .dark), place(.minimalAttached, .dark), place(.minimalDetached, .dark),
-                place(.expanded, .dark), place(.lockScreen, .light), place(.lockScreen, .dark),
-                place(.lockScreen, .alwaysOn), place(.banner, .light), place(.banner, .dark),
-                place(.standByMinimal, .dark), place(.standByMinimal, .night), place(.standBy, .dark),
-                place(.standBy, .night), place(.menuBar, .light), place(.menuBar, .dark),
+                surface(.compact, .dark), surface(.minimalAttached, .dark), surface(.minimalDetached, .dark),
+                surface(.expanded, .dark), surface(.lockScreen, .light), surface(.lockScreen, .dark),
+                surface(.lockScreen, .alwaysOn), surface(.banner, .light), surface(.banner, .dark),
+                surface(.standByMinimal, .dark), surface(.standByMinimal, .night), surface(.standBy, .dark),
+                surface(.standBy, .night), surface(.menuBar, .light), surface(.menuBar, .dark),
             ]
-        case .pad: return [place(.lockScreen, .light), place(.lockScreen, .dark)]
-        case .watch: return [place(.smartStack, .dark), place(.smartStack, .alwaysOn)]
-        case .car: return [place(.carPlay, .light), place(.carPlay, .dark)]
+        case .pad: return [surface(.lockScreen, .light), surface(.lockScreen, .dark)]
+        case .watch: return [surface(.smartStack, .dark), surface(.smartStack, .alwaysOn)]
+        case .car: return [surface(.carPlay, .light), surface(.carPlay, .dark)]
         }
     }
 }
