@@ -60,7 +60,8 @@ package final class Shard: DeliverySource {
             reporter, membership, enrolment, lineupPublisher, publisher, missedAlerts, lifecycle, retries, sender, moves
         )
         ages = AgeChecks(reporter, membership, enrolment, lineupPublisher, missedAlerts, lifecycle, starter)
-        follows = Follows(reporter, membership, enrolment, publisher, lifecycle, moves, starter)
+        follows = Follows(
+            reporter, membership, enrolment, publisher, lifecycle, moves, starter, sender.governor)
         completions = DeliveryCompletions(
             reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter, moves)
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
@@ -170,7 +171,7 @@ package final class Shard: DeliverySource {
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
         case .publishResumed(let new): publisher.resume(new, at: moment)
-        case .load: follows.beginLoading()
+        case .load: follows.beginLoading(at: moment)
         case .endLoading: follows.endLoading(at: moment)
         case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
         case .reportCompletion(let publication, let scope): publisher.noteCompletion(of: publication, in: scope)
