@@ -61,7 +61,7 @@ package final class Shard: DeliverySource {
         ages = AgeChecks(reporter, membership, enrolment, lineupPublisher, missedAlerts, lifecycle, starter)
         cards = CardCommands(
             reporter, membership, lifecycle, moves, starter,
-            Follows(reporter, membership, enrolment, publisher, lifecycle, moves, starter))
+            Follows(reporter, membership, enrolment, publisher, lifecycle, moves, starter, sender.governor))
         completions = DeliveryCompletions(
             reporter, membership, missedAlerts, lifecycle, retries, sender, visits, starter, moves)
         dispatcher = Dispatcher(membership, lineupPublisher, missedAlerts, lifecycle, sender, visits, starter)
@@ -151,7 +151,7 @@ package final class Shard: DeliverySource {
         switch command {
         case .publish(let publication): publisher.publish(publication, at: moment)
         case .publishResumed(let new): publisher.resume(new, at: moment)
-        case .load: cards.beginLoading()
+        case .load: cards.beginLoading(at: moment)
         case .endLoading: cards.endLoading(at: moment)
         case .followed(let before, let sent): reporter.completions.advance(to: before, sent: sent)
         case .reportCompletion(let publication, let scope): publisher.noteCompletion(of: publication, in: scope)

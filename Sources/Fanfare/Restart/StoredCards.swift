@@ -85,6 +85,7 @@ package final class StoredCards: Sendable {
         let subscription = card.subscription(key)
         distribution.put(subscription) {
             var delivery = earlier.delivery(subscription, startedAt: $0, app: $1)
+            delivery.isStored = true
             // The end of a leaving card may not have left.
             delivery.isLeaving = card.phase == .leaving
             return delivery

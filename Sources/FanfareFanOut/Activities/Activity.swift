@@ -28,7 +28,8 @@ struct Activity: BitwiseCopyable {
     var sending: UInt32 = 0
     /// The alert that the push in flight carries, or would have carried; `refused` after the last push has been refused.
     var sendingAlert = AlertAttempt.none
-    /// Greatest `aps.timestamp` ever sent, Unix seconds. It stays with the activity when the audience changes.
+    /// Greatest `aps.timestamp` ever sent, Unix seconds. It stays with the activity when the audience changes. Before the first push it is zero, or the
+    /// second from which `budgetUse` counts.
     var stamp: UInt32 = 0
     /// The time at which the card appeared or its start left, as far as known; before that, the time of the request.
     var startedAt = CardStart()
@@ -36,6 +37,11 @@ struct Activity: BitwiseCopyable {
     var budgetUse = BudgetUse()
 
     init(id: ActivityID) { idBits = id.rawValue }
+
+    /// Gives the activity a use of its limits before its first push.
+    ///
+    /// - Parameter stamp: second from which the use counts; every later push has a greater stamp.
+    mutating func begin(with use: BudgetUse, from stamp: UInt32) { (budgetUse, self.stamp) = (use, stamp) }
 
     /// Forgets a last stamp that no device can have accepted. The activity's use of its limits counts from now on.
     mutating func forgetUnusedStamp(at moment: Moment) {

@@ -4,7 +4,8 @@ public import FanfareModel
 /// has its own remaining budget.
 ///
 /// Apple publishes no numbers (spec §4.1, undocumented), and its answers do not reveal when a phone's budget is spent: the values are judgements, on
-/// the safe side of observed values. A push that was certainly not processed is not counted.
+/// the safe side of observed values. A push that was certainly not processed is not counted. After a restart half of each limit counts as used by an
+/// activity of the engine's store.
 public struct ActivityLimits: Sendable, Hashable {
     /// Pushes at priority 10, which spend the phone's hourly budget. Further pushes leave at priority 5.
     public var immediate = TokenBucket.Size(burst: 60, refill: .seconds(60))

@@ -70,6 +70,13 @@ struct SubscriberGovernor {
         return BudgetUse(immediate: immediate, alerts: alerts)
     }
 
+    /// Returns the use of an activity's limits after a restart: half of each, because nothing tells what the process before this one has used.
+    func halfSpent(_ preferences: Preferences) -> BudgetUse {
+        BudgetUse(
+            immediate: (preferences.frequentUpdates ? immediateFrequent : immediate).halfSpent,
+            alerts: alerts.halfSpent)
+    }
+
     /// Returns the activity's use of its limits without the charge of the last push, which was certainly not processed: the phone has
     /// heard no alert, and its own budget is as it was.
     func returned(_ attempt: AlertAttempt, _ use: BudgetUse, _ effect: Preferences.Effect) -> BudgetUse {

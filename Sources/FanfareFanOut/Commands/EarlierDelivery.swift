@@ -11,6 +11,8 @@ package struct EarlierDelivery: Sendable, Hashable {
     package var hasJoinedLast: Bool
     /// Is `true` if the activity was being ended. Its end follows at once, and no alert concerns it.
     package var isLeaving = false
+    /// Is `true` if the store had the activity, so that the earlier process may have used its limits.
+    package var isStored = false
 
     package var hasNewest: Bool { topicsShown > 0 }
 

@@ -22,7 +22,7 @@ final class CardCommands {
     }
 
     /// Announces follows of cards from the store.
-    func beginLoading() { follows.beginLoading() }
+    func beginLoading(at moment: Moment) { follows.beginLoading(at: moment) }
 
     func endLoading(at moment: Moment) { follows.endLoading(at: moment) }
 

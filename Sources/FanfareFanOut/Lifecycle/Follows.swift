@@ -25,10 +25,14 @@ final class Follows {
     private let lifecycle: Lifecycle
     private let moves: Moves
     private let starter: Starter
+    private let governor: SubscriberGovernor
+    /// Stamp from which the use of limits counts of all cards of a loading, so that cards in the same state share their pushes' decisions; `nil` before
+    /// the loading.
+    @safe @exclusivity(unchecked) private var usedSince: UInt32?
 
     init(
         _ reporter: FeedbackReporter, _ membership: Membership, _ enrolment: Enrolment, _ publisher: TopicPublisher,
-        _ lifecycle: Lifecycle, _ moves: Moves, _ starter: Starter
+        _ lifecycle: Lifecycle, _ moves: Moves, _ starter: Starter, _ governor: SubscriberGovernor
     ) {
         self.reporter = reporter
         self.membership = membership
@@ -37,6 +41,7 @@ final class Follows {
         self.lifecycle = lifecycle
         self.moves = moves
         self.starter = starter
+        self.governor = governor
     }
 
     func follow(_ new: Follow, at moment: Moment) {
@@ -72,6 +77,7 @@ final class Follows {
         let index = publisher.audienceIndex(new.audience, missing: missed, at: moment)
         let slot = lifecycle.insertActivity(new.id, token: new.token, startedAt: new.startedAt, at: moment)
         if let preferences = new.preferences { membership.store.setPreferences(of: slot, to: preferences) }
+        if new.earlier?.isStored == true { spendHalf(of: slot, at: moment) }
         enrolment.join(
             slot, index, having: new.earlier.flatMap { shown(by: index, having: $0, missing: missed, at: moment) })
         let audience = membership.awake(index)
@@ -84,6 +90,14 @@ final class Follows {
         membership.rest(index)
     }
 
+    /// Makes the limits of a card half spent.
+    private func spendHalf(of slot: ActivitySlot, at moment: Moment) {
+        let use = governor.halfSpent(membership.store.preferences(of: slot))
+        membership.store[slot].begin(with: use, from: usedSince ?? Follows.stamp(before: moment))
+    }
+
+    private static func stamp(before moment: Moment) -> UInt32 { UInt32(moment.stampSecond - 1) }
+
     /// Makes the newest version of its audience pending for a member that may lack it.
     private func repeatNewest(_ slot: ActivitySlot) {
         let index = membership.store[slot].audience
@@ -95,7 +109,8 @@ final class Follows {
     // MARK: Loading
 
     /// Notes that the store's cards are loaded from now on.
-    func beginLoading() {
+    func beginLoading(at moment: Moment) {
+        usedSince = Follows.stamp(before: moment)
         membership.topics.resumed.begin()
         reporter.completions.beginLoading()
     }

@@ -34,6 +34,9 @@
     /// Returns the number of uses that are allowed at once.
     @inlinable package func uses(at debt: Span) -> Span { (capacity - debt) / period }
 
+    /// The debt of a limit that is half spent. Of an odd number of uses, the greater half is left, so that a limit of one use allows it.
+    @inlinable package var halfSpent: Span { uses(at: 0) / 2 * period }
+
     /// Returns what is left of a debt after some time. A use that is given back counts as a period that has passed.
     @inlinable @inline(__always)
     package static func rest(of debt: Span, after elapsed: Span) -> Span { debt - min(debt, elapsed) }

@@ -1,5 +1,6 @@
 import Fanfare
 import FanfareDecisions
+import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareRules
@@ -17,6 +18,9 @@ struct CrashBuild {
     var reopens = Reopening.never
     /// Dismissal of ended cards, if it is not the default.
     var dismissal: Dismissal?
+    /// Priority of versions without an alert, if it is not the default.
+    var priority: Priority?
+    var limits = ActivityLimits()
     /// Time after which alerts leave without their claims.
     var claimPatience = WorldNode.endlessPatience
 
@@ -28,6 +32,7 @@ struct CrashBuild {
         kind.pace.minimumInterval = minimumInterval
         kind.lifetime.reopens = reopens
         if let endsAfterSilence { kind.lifetime.endsAfterSilence = endsAfterSilence }
+        if let priority { kind.priority = priority }
         if let dismissal { kind.lifetime.dismissal = dismissal }
         return Rules(kinds: [:], other: kind, lineups: lineups)
     }

@@ -52,8 +52,9 @@ final class CrashLife: EngineCoreDelegate {
         hasRead = queues.map { _ in false }
         let nodes = queues.enumerated().map { index, queue in
             WorldNode(
-                app: index / shards, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
-                claimPatience: build.claimPatience, besideOthers: shards > 1, stamps: disk.stamps, loading: queue
+                app: index / shards, clock, room, pace: .zero, lineups: rules.lineups, limits: build.limits,
+                keepsClaims: true, claimPatience: build.claimPatience, besideOthers: shards > 1, stamps: disk.stamps,
+                loading: queue
             ) { told.isSet = true }
         }
         self.nodes = nodes

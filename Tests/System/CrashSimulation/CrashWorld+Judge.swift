@@ -134,6 +134,20 @@ extension CrashWorld {
         phones[index].last = (push.stamp, push.state)
     }
 
+    /// Checks that the phone's budget for priority 10 has begun half spent if the store had its card.
+    private func judgeBudget(_ push: WorldNetwork.Flight, to index: Int) {
+        guard push.event == .update else { return }
+        guard push.priority == .immediate else {
+            // A lineup's rotation needs no budget.
+            let isOfBudget = !phones[index].isLineup && !phones[index].hasMoved && push.alert == nil
+            if isOfBudget, budgets?.restrains(index) == true { met.conserved += 1 }
+            return
+        }
+        if let fault = budgets?.noteUse(by: index, isSilent: push.alert == nil, stamp: push.stamp) {
+            complain("phone \(index): \(fault)")
+        }
+    }
+
     /// Ids of the alerts whose events are durable, in order.
     func durableAlerts(of topic: TopicID) -> [String] {
         var found: [String] = []
@@ -179,6 +193,7 @@ extension CrashWorld {
         phones[index].pushedAt = clock.now
         judgeStamp(push, to: index)
         judgeNumber(push, to: index)
+        judgeBudget(push, to: index)
         let unclaimed = met.unclaimed
         for alert in push.alerts { judge(alert, to: index) }
         if met.unclaimed > unclaimed { judgePatience(met.unclaimed - unclaimed, from: node) }
@@ -236,6 +251,7 @@ extension CrashWorld {
         if outcome == .accepted { show(push) } else { tell("answer \(outcome) to \(byToken[push.token] ?? -1)") }
         // Certainly not processed: nobody has heard it.
         guard outcome == .notProcessed || outcome == .serviceError, let index = byToken[push.token] else { return }
+        if push.event == .update, push.priority == .immediate { budgets?.noteReturn(to: index) }
         phones[index].alerts.subtract(push.alerts)
         for alert in push.alerts { phones[index].unclaimed[alert] = nil }
     }

@@ -9,7 +9,8 @@ import FanfareTestSupport
 /// An engine in one thread that dies again and again, at any step, and whose store keeps what was synced. It judges the pushes of its
 /// whole life: no alert leaves twice for a phone, after the last restart everybody has the newest one whom no claim names, each phone shows
 /// what its topic does, who did so when the engine died gets no push by the restart, and no stamp goes back, however the clock is set. In a life whose
-/// disk stalls, alerts leave without claims, and a later life may send these again.
+/// disk stalls, alerts leave without claims, and a later life may send these again. In worlds with small budgets, each card of the store begins a life
+/// with half of its budget.
 final class CrashWorld: MortalWorld, PlayedWorld {
     struct Phone {
         /// Bits of an id that is its token, or a text.
@@ -77,6 +78,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     private let isPatient: Bool
     /// Phones whose lineups were restorable when the engine died.
     var restorable: Set<Int> = []
+    /// Judges the budgets of cards that the store hands back; `nil` in worlds whose budgets are too large to be spent.
+    var budgets: BudgetJudge?
     var met = Met()
 
     struct Met {
@@ -96,6 +99,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         var upgrades = 0, quietUpgrades = 0
         /// Alerts that left without claims, and those that a later life sent again.
         var unclaimed = 0, repeated = 0
+        /// Pushes that left at priority 5 because a budget had begun half spent.
+        var conserved = 0
 
         static func += (sum: inout Met, more: Met) {
             sum.alerts += more.alerts
@@ -116,6 +121,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             sum.quietUpgrades += more.quietUpgrades
             sum.unclaimed += more.unclaimed
             sum.repeated += more.repeated
+            sum.conserved += more.conserved
         }
     }
 
@@ -134,6 +140,11 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         case 1: build.lineups.round = .seconds(30)
         case 2: build.lineups.order = .schedule
         default: break
+        }
+        if seed % 4 == 2 {
+            budgets = BudgetJudge()
+            build.priority = .immediate
+            build.limits = BudgetJudge.limits
         }
         for _ in 0..<Int.random(in: 20...60, using: &random) {
             let card = newCard()
@@ -250,6 +261,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         build.claimPatience = isStalling ? .seconds(2) : WorldNode.endlessPatience
         let shards = Int.random(in: 1...2, using: &random)
         upgrade()
+        budgets?.begin(with: cards().keys, at: clock.source.wall().milliseconds / 1000)
         let life = try beginLife(shards: shards)
         tell(
             "life \(met.lives) with \(life.nodes.count) shards, edition \(build.edition), decision version \(build.decisionVersion)"

@@ -12,6 +12,7 @@ final class WorldNetwork: Transport {
         /// Lines of the alerts beside the first one.
         let body: String?
         let stamp: Int64
+        let priority: Priority
         /// Unix seconds at which the card leaves the Lock Screen; `nil` unless the push is an end.
         let dismissalDate: Int64?
     }
@@ -59,7 +60,7 @@ final class WorldNetwork: Transport {
                 let flight = Flight(
                     completion: (delivery.slot, delivery.generation), token: Array(batch.tokens[delivery.token]),
                     event: payload.event, state: payload.state, alert: payload.alert?.title.description,
-                    body: payload.alert?.body.description, stamp: payload.stamp,
+                    body: payload.alert?.body.description, stamp: payload.stamp, priority: payload.priority,
                     dismissalDate: payload.dismissalDate)
                 onPush?(flight)
                 flights.append(flight)

@@ -36,7 +36,8 @@ final class WorldNode {
     var onTurn: ((_ waited: Duration) -> Void)?
 
     init(
-        app: Int, _ clock: ManualClock, _ room: WorldRoom, pace: Duration, lineups: LineupRules, keepsClaims: Bool,
+        app: Int, _ clock: ManualClock, _ room: WorldRoom, pace: Duration, lineups: LineupRules,
+        limits: ActivityLimits = ActivityLimits(), keepsClaims: Bool,
         claimPatience: Duration = WorldNode.endlessPatience, besideOthers: Bool = true,
         stamps: StampCeiling = StampCeiling(), loading: LoadingQueue? = nil,
         wakeCore: @escaping () -> Void
@@ -51,7 +52,8 @@ final class WorldNode {
         let threadClock = ThreadClock(source)
         now = { threadClock.now() }
         // `fanfare-sim` tests the guard of dead tokens; here it never shuts.
-        let shard = Shard(lineups: lineups, feedbackMax: room.facts, deadTokenAnswers: 1_000_000...2_000_000)
+        let shard = Shard(
+            lineups: lineups, feedbackMax: room.facts, limits: limits, deadTokenAnswers: 1_000_000...2_000_000)
         if keepsClaims {
             shard.keepClaims(ClaimLimits(patience: claimPatience, blocks: 1...8, namedMax: 4))
             shard.reportRemovals()

@@ -52,6 +52,19 @@ import Testing
         }
     }
 
+    /// An essential alert may use the overdraft as well.
+    @Test(arguments: [false, true]) func ofBudgetsThatAreHalfSpentTheGreaterHalfIsLeft(isFrequent: Bool) {
+        let governor = SubscriberGovernor(Self.limits(burst: 5, refill: 100, overdraft: 2, alerts: 3))
+        let effect = Preferences.Effect(frequentUpdates: isFrequent)
+        let half = governor.halfSpent(Preferences(frequentUpdates: isFrequent))
+        let counts = ([nil, .ordinary, .essential] as [AlertClass?]).map { alert in
+            var phone = Phone(governor: governor, effect: effect, budgetUse: half)
+            return phone.countAtTen(alert)
+        }
+        let pushes = isFrequent ? 5 : 3
+        #expect(counts == [pushes, 2, pushes + 2])
+    }
+
     private static func request(_ random: inout SplitMix64) -> PushRequest {
         PushRequest(
             alert: [nil, .ordinary, .essential].randomElement(using: &random) ?? nil,

@@ -1,4 +1,5 @@
 import FanfareDecisions
+import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import Testing
@@ -86,6 +87,23 @@ import Testing
         #expect(found.starting == [cards[0], cards[2]] && !found.lacksSlices)
         #expect(found.lines.count == 1, "\(found.lines)")
         #expect(found.lines.first?.hasPrefix("1 cards of the store cannot be read, and are left out: ") == true)
+    }
+
+    /// The earlier process may have used the limits of a stored card; those of a card that the program hands in begin whole.
+    @Test func onlyACardOfTheStoreCountsAsStored() throws {
+        let store = try Self.store([Self.card("stored", .shown)])
+        let others = SubscriberSequence([Self.card("other", .shown, token: 2).subscription()], expectedCount: 1)
+        let cards = try StoredCards(PeopleRegister(store), beside: others)
+        let earlier = try EarlierProcess(MemoryLog()) { _ in }
+        let queue = LoadingQueue()
+        let distribution = LoadingDistribution(to: [[queue]], apps: [], limits: Rules.Limits(), now: Self.now)
+        cards.load(distribution, after: earlier, retry: { _ in false })
+        queue.finish()
+        var areStored: [ActivityID: Bool] = [:]
+        while let batch = queue.take() {
+            for case .follow(let id, _, _, _, _, let earlier) in batch { areStored[id] = earlier?.isStored }
+        }
+        #expect(areStored == [ActivityID("stored"): true, ActivityID("other"): false])
     }
 
     /// A reader of only a part of the starts would take the others for settled.

@@ -26,6 +26,7 @@ import Testing
         #expect(met.whileLoading > 10 && met.unloaded > 5, "\(met)")
         #expect(met.upgrades > 10 && met.quietUpgrades > 2, "\(met)")
         #expect(met.lost > 0, "no death met a claimed phone without its alert")
+        #expect(met.conserved > 0, "no budget that began half spent held anything back")
     }
 
     /// Alerts wait two seconds for a disk that stalls, then leave without claims, and another life may not know that they have left.

@@ -28,6 +28,18 @@ import Testing
         }
     }
 
+    @Test(arguments: 1...9 as ClosedRange<UInt32>) func ofALimitThatIsHalfSpentTheGreaterHalfIsLeft(burst: UInt32) {
+        let limit = RateLimit<UInt32>(burst: burst, period: 10)
+        #expect(limit.uses(at: limit.halfSpent) == (burst + 1) / 2)
+        #expect(limit.allowsUse(at: limit.halfSpent))
+    }
+
+    /// A bound on the capacity may cut a use in two.
+    @Test func aPartOfAUseIsNotSpent() {
+        let limit = RateLimit<UInt32>(period: 10, capacity: 39)
+        #expect(limit.halfSpent == 10 && limit.uses(at: limit.halfSpent) == 2)
+    }
+
     /// A debt that is paid off step by step is the time until the moment at which nothing is left of it.
     @Test(arguments: 0..<10 as Range<UInt64>) func aDebtIsTheTimeUntilTheLimitIsWhole(seed: UInt64) {
         var random = SplitMix64(seed: seed)
