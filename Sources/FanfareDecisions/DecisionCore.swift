@@ -133,6 +133,17 @@ public import FanfareModel
         return publication.showing(visible.encoded, visible.short)
     }
 
+    /// Returns newest publications as they are handed over at a log time, by a restart: with what is left of their dismissals. The end of an earlier
+    /// tenure has what was left when the topic began again.
+    package func later(_ publications: [Publication], at time: FeedTime) -> [Publication] {
+        publications.map { publication in
+            guard publication.event == .end, let place = table.place(of: publication.topicID),
+                table[place].shown.version == publication.version, let publishedAt = table[place].shown.publishedAt
+            else { return publication }
+            return publication.later(by: time - publishedAt)
+        }
+    }
+
     /// Forgets the topic's shown state, so that no activity gets it anew.
     package mutating func forgetPublication(of topic: TopicID) {
         if let place = table.place(of: topic) { table[place].isNewestWithheld = true }

@@ -35,7 +35,7 @@ extension Topic {
             return decideChange(event, in: &context, into: &decisions)
         }
         let last = self
-        beginAfresh()
+        beginAfresh(now: context.now)
         decideChange(event, in: &context, into: &decisions)
         // A rejected event changes nothing and begins no tenure.
         if context.draft.outcome == .rejected { self = last }
@@ -83,6 +83,7 @@ extension Topic {
         if shown.ended {
             guard reopens(event, folded) else { return context.draft.set(.late, "after end") }
             // The fold keeps everything known of the topic.
+            newest = newestLater(at: now)
             shown.reopen()
             scheduleNewest()
             reopened = true

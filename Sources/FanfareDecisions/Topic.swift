@@ -78,6 +78,13 @@ struct Topic: Sendable {
         newest = newest?.scheduled(at: time)
     }
 
+    /// Returns the newest publication with what is left of its dismissal at a log time. Called before the topic begins again: it then shows nothing, and
+    /// the time of the publication is forgotten.
+    func newestLater(at now: FeedTime) -> Publication? {
+        guard let publishedAt = shown.publishedAt else { return newest }
+        return newest?.later(by: now - publishedAt)
+    }
+
     /// Counts the silence so far by the present rules.
     private mutating func adoptSilence(of former: KindRules, now: FeedTime) {
         guard let lapse = agenda.lapseAt else { return }
@@ -90,13 +97,13 @@ struct Topic: Sendable {
     }
 
     /// Resets the topic, except for its version, which keeps counting, and operators' orders.
-    mutating func beginAfresh() {
+    mutating func beginAfresh(now: FeedTime) {
         var fresh = Topic(
             id, birth: birth, kind: fold.isKindKnown ? kind : nil, rules: kindRules, version: shown.version)
         fresh.orders = orders
         fresh.agenda = agenda
         fresh.agenda.clear()
-        fresh.newest = newest
+        fresh.newest = newestLater(at: now)
         fresh.isNewestWithheld = isNewestWithheld
         self = fresh
         scheduleNewest()

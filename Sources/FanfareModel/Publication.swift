@@ -259,15 +259,22 @@ extension Publication {
         copy(serial: serial, isRepublished: isRepublished, scheduledAt: time)
     }
 
+    /// Returns the publication as it is handed over so long after it was decided: a silent copy with what is left of the dismissal, or the same one if
+    /// that is all.
+    package func later(by passed: Duration) -> Publication {
+        guard let left = dismissal?.left(after: passed), left != dismissal else { return self }
+        return copy(serial: serial, isRepublished: isRepublished, scheduledAt: scheduledAt, dismissal: left)
+    }
+
     private func copy(
         serial: UInt64, isRepublished: Bool, scheduledAt: FeedTime?, state: EncodedState? = nil,
-        shortForms: ShortFormsSource? = nil
+        shortForms: ShortFormsSource? = nil, dismissal: DismissalTime? = nil
     ) -> Publication {
         Publication(
             serial: serial, topicID: topicID, topic: topic, topicKind: topicKind, version: version, event: event,
             state: state ?? self.state, priority: priority, alert: nil, relevance: relevance, prominence: prominence,
             shortForms: shortForms ?? self.shortForms, stateSizeMax: stateSizeMax, staleAfter: staleAfter,
-            dismissal: dismissal, freesID: freesID,
+            dismissal: dismissal ?? self.dismissal, freesID: freesID,
             expiry: expiry, scheduledAt: scheduledAt, isRepublished: isRepublished)
     }
 }

@@ -165,13 +165,15 @@ package final class EngineCore {
     package func takeOutdatedCompletions() -> [CompletionKey] { completions.takeOutdated() }
 
     /// Ends a recall. The shards get each remembered topic's state, and no alert.
-    package func endRecall() { _ = endRecall(within: nil) }
+    package func endRecall() { _ = endRecall(within: nil, at: nil) }
 
     /// Ends a recall.
     ///
-    /// - Parameter horizon: bounds on the alerts that go on; `nil`: none does.
+    /// - Parameters:
+    ///   - horizon: bounds on the alerts that go on; `nil`: none does.
+    ///   - present: present time of the log, by which ended cards stay for what is left of their dismissals; `nil`: log time.
     /// - Returns: the alerts that go on.
-    func endRecall(within horizon: AlertHorizon?) -> [RecentAlert] {
+    func endRecall(within horizon: AlertHorizon?, at present: FeedTime?) -> [RecentAlert] {
         guard isRecalling else { return [] }
         // The present build may decide otherwise than the earlier one although no entry of the log says so.
         decisionCore.showOtherwise(into: &decisions)
@@ -179,8 +181,8 @@ package final class EngineCore {
         guard let recall = recalling.take() else { return [] }
         let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: $0.now, wall: $0.wall()) } ?? []
         completions.noteChange(at: recall.changedAt)
-        let publications =
-            recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
+        let newest = recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
+        let publications = decisionCore.later(newest, at: max(now, present ?? now))
         publish(Resumption(publications, found))
         completions.noteShown(publications)
         if completions.areKept {

@@ -21,6 +21,8 @@ struct CompletionBook {
 
     /// Topics of lineups that are to be noted, for `LineupCompletionScan`.
     var unnoted = UnnotedTopics()
+    /// Topics that `LineupCompletionScan` lists when they leave their lineups.
+    var dismissals = AwaitedDismissals()
 
     /// Audiences of several members that are owed something, for `CompletionScan`.
     private var unfinished: [AudienceIndex] = []
@@ -232,7 +234,7 @@ struct CompletionBook {
                 return "audience \(index) is unfinished, and not listed"
             }
         }
-        return joined.violation() ?? unnoted.violation() ?? absentees.violation()
+        return joined.violation() ?? unnoted.violation() ?? dismissals.violation() ?? absentees.violation()
     }
 
     /// Removes and returns the notes.

@@ -80,6 +80,12 @@ final class LineupCompletionScan {
     /// Time for the next call of `run`; `nil` if there is nothing to be found.
     var due: MonotonicTime? {
         guard reporter.completions.isKept else { return nil }
+        guard let dismissal = reporter.completions.dismissals.due else { return passDue }
+        return passDue.map { min($0, dismissal) } ?? dismissal
+    }
+
+    /// Time at which a pass goes on, or begins; `nil` if there is nothing to be found.
+    private var passDue: MonotonicTime? {
         guard candidates.isEmpty else { return goesOnAt }
         guard mayBegin, !reporter.completions.unnoted.isEmpty else { return nil }
         guard !reporter.completions.unnoted.hasNews, let passesAt else { return .always }
@@ -93,6 +99,7 @@ final class LineupCompletionScan {
     func run(at moment: Moment) {
         guard reporter.completions.isKept else { return }
         now = moment.monotonic
+        listDismissed()
         if candidates.isEmpty {
             guard mayBegin, !reporter.completions.unnoted.isEmpty, isDue(), !isWaiting() else { return }
             begin()
@@ -122,6 +129,16 @@ final class LineupCompletionScan {
             else { return "a pass does not find the lineups of topic \(candidate.topic)" }
         }
         return nil
+    }
+
+    /// Lists the topics whose rows are to leave their lineups by now: a lineup that still shows such a row is no longer restorable, and another one may
+    /// have become so.
+    private func listDismissed() {
+        while let topic = reporter.completions.dismissals.takeDue(at: now) {
+            // Another topic may have the index by now, and the same one may have begun again.
+            guard membership.topics.faces[topic.place].goneAt <= now, membership.lineups[topic] != nil else { continue }
+            reporter.completions.list(CollectionOfOne(topic))
+        }
     }
 
     /// Returns whether a pass is due. A new version, or joiners, are noted soon; what some lineups lack is looked for less often.
@@ -174,6 +191,8 @@ final class LineupCompletionScan {
                 listAgain(topic, reasons)
                 continue
             }
+            let goneAt = membership.topics.faces[topic.place].goneAt
+            if goneAt > now, goneAt < .never { reporter.completions.dismissals.note(topic, leavingAt: goneAt) }
             candidates.append(Candidate(topic: topic, publication: publication, reasons: reasons))
         }
         guard !candidates.isEmpty else { return scheduleNext() }

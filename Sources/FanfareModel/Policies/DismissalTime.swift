@@ -17,6 +17,12 @@ package enum DismissalTime: Sendable, Hashable {
         }
     }
 
+    /// Returns what is left of the time when so much of it has passed since the end: never less than nothing, and never more than at first. A date stays.
+    package func left(after passed: Duration) -> DismissalTime {
+        guard case .after(let duration) = self, passed > .zero else { return self }
+        return .after(max(duration - passed, .zero))
+    }
+
     /// Returns the `dismissal-date` of an end that is sent at this moment, in Unix seconds.
     package func seconds(ofEndAt moment: Moment) -> Int64 {
         let now = moment.wallSeconds

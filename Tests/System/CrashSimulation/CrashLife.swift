@@ -73,7 +73,9 @@ final class CrashLife: EngineCoreDelegate {
         core.keepCompletions(earlier.completions)
         _ = try core.recall(
             disk.log, under: rules, logged,
-            within: earlier.horizon(since: disk.claims.start) { clock.truth }, report: { _ in })
+            within: earlier.horizon(since: disk.claims.start) { clock.truth },
+            at: { earlier.present(wall: clock.truth) },
+            report: { _ in })
         isMuted = core.apps.orders[0].isMuted
         if !earlier.knowsStarts, cards.expectedCount > 0 { disk.claims.append([], .ofNoLog) }
         if disk.claims.start == nil { disk.claims.begin(at: core.now) }

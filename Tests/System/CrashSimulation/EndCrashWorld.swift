@@ -44,14 +44,23 @@ final class EndCrashWorld: MortalWorld, PlayedWorld {
         var beside = 0
         /// Checks that found a phone to show its topic's state.
         var shown = 0
+        /// Pushes with ends of earlier lives, whose dismissals were checked.
+        var dismissals = 0
 
         static func += (sum: inout Met, more: Met) {
             sum.ends += more.ends
             sum.tenures += more.tenures
             sum.beside += more.beside
             sum.shown += more.shown
+            sum.dismissals += more.dismissals
         }
     }
+
+    /// Log time of each end of a topic in the log at the beginning of the life, by its number, and of the log's last entry.
+    private var ends: [Int: FeedTime] = [:]
+    private var logEnd = FeedTime(milliseconds: 0)
+    /// Time for which an ended card stays.
+    private static let dismissal = Duration.seconds(900)
 
     private static let topics = (0..<3).map { TopicID("topic/\($0)") }
 
@@ -61,6 +70,7 @@ final class EndCrashWorld: MortalWorld, PlayedWorld {
         build.reopens = random.chance(0.7) ? .afresh : .resumed
         // No night ends a topic.
         build.endsAfterSilence = .seconds(1000 * 86_400)
+        build.dismissal = .after(Self.dismissal)
         for _ in 0..<Int.random(in: 3...20, using: &random) {
             do { try disk.people.apply([.insert(newCard())]) } catch { complain("a card is refused: \(error)") }
         }
@@ -105,6 +115,7 @@ final class EndCrashWorld: MortalWorld, PlayedWorld {
         clock.pass(.milliseconds(Int.random(in: 1...5000, using: &random)))
         // Pushes in flight have arrived or not.
         for push in drawArrivals() { show(push) }
+        noteEnds()
         let life = try beginLife()
         tell("life \(lives) with \(life.nodes.count) shards")
         life.onFate = { [unowned self] fate, id in
@@ -123,6 +134,33 @@ final class EndCrashWorld: MortalWorld, PlayedWorld {
         if phones[index].endedIn == lives, !phones[index].hasFollowedAgain {
             complain("phone \(index) gets a push after its end")
         }
+        judgeDismissal(push, of: index)
+    }
+
+    /// Reads the log as the life that begins finds it.
+    private func noteEnds() {
+        try? disk.log.read(from: 1) { _, entry in
+            logEnd = entry.now
+            guard case .event(let event, _) = entry.body, event.lifecycle == .end, let id = event.id,
+                let number = Int(id)
+            else { return true }
+            ends[number] = entry.now
+            return true
+        }
+    }
+
+    /// Checks that the card of a topic which ended in an earlier life stays for what the log says to be left of its time, and not for all of it. Two
+    /// seconds are those of rounding.
+    private func judgeDismissal(_ push: WorldNetwork.Flight, of index: Int) {
+        let text = String(decoding: push.state, as: UTF8.self)
+        guard push.event == .end, let date = push.dismissalDate,
+            let place = text.firstRange(of: "\"number\":")?.upperBound,
+            let number = Int(text[place...].prefix { $0.isNumber }), let ended = ends[number]
+        else { return }
+        let left = max(.zero, Self.dismissal - max(.zero, logEnd - ended))
+        met.dismissals += 1
+        guard FeedTime(seconds: date) > clock.truth + left + .seconds(2) else { return }
+        complain("phone \(index) has been over since \(ended), and stays until \(FeedTime(seconds: date))")
     }
 
     private func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {

@@ -56,4 +56,32 @@ import Testing
         #expect(restored.core.newestPublications.map(\.dismissal) == [.at(date)])
         #expect(restored.core.newestPublications.map(\.expiry.dismissal) == [.at(date)])
     }
+
+    /// A checkpoint has the time of the end, so that a restart knows what is left.
+    @Test func aRestoredEndHasWhatIsLeftOfItsDismissal() throws {
+        var story = Scripted()
+        story.apply(orders.set(0, ["eta": 1]))
+        story.apply(orders.end(60))
+        let restored = try CheckpointTests.restored(CheckpointTests.rows(of: story.core), rules: .builtIn)
+        for core in [story.core, restored.core] {
+            let newest = core.newestPublications
+            #expect(newest.map(\.dismissal) == [.after(.seconds(900))])
+            #expect(core.later(newest, at: at(360)).map(\.dismissal) == [.after(.seconds(600))])
+            #expect(core.later(newest, at: at(0)).map(\.dismissal) == [.after(.seconds(900))])
+            #expect(core.later(newest, at: at(86_400)).map(\.dismissal) == [.after(.zero)])
+        }
+    }
+
+    /// The topic shows nothing of its new tenure, because an operator has paused it.
+    @Test func theEndOfAnEarlierTenureHasWhatWasLeftWhenTheTopicBeganAgain() {
+        var rules = Rules.builtIn
+        rules.other.lifetime.reopens = .afresh
+        var story = Scripted(rules: rules)
+        story.apply(orders.set(0, ["eta": 1]))
+        story.apply(orders.end(60))
+        story.apply(orders.event(100, "pause", .operation(.pause)))
+        story.apply(orders.event(360, "start", lifecycle: .start, .patch(["eta": 7])))
+        #expect(story.publications.map(\.event) == [.update, .end] && story.topic("order/1")?.ended == false)
+        #expect(story.core.newestPublications.map(\.dismissal) == [.after(.seconds(600))])
+    }
 }

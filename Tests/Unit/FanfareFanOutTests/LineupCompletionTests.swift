@@ -101,6 +101,27 @@ import Testing
         #expect(Self.completions(service, after: 5).last?.exceptions.isEmpty == true)
     }
 
+    /// The spotlight's way back has spent the push that would take the row away, and nothing else happens.
+    @Test func aRowThatIsToLeaveIsLookedForWithoutNews() {
+        var rules = LineupRules()
+        rules.rotationPushes = TokenBucket.Size(burst: 1, refill: .seconds(36_000))
+        let service = Self.service(lineups: rules)
+        for member in 1...2 { service.follow(member, Self.key) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        _ = Self.completions(service, after: 5)
+        service.apply(.publish(Self.publication(2, of: 1, version: 1, weight: 50)))
+        _ = Self.completions(service, after: 60)
+        service.apply(.publish(Self.publication(3, of: 1, version: 2, event: .end)))
+        let shown = Self.completions(service, after: 50)
+        #expect(shown.last?.exceptions.isEmpty == true && Self.named(shown).contains(Self.topics[1]))
+        let found = Self.completions(service, after: 30)
+        #expect(found.map(\.exceptions.count) == [2] && Self.named(found) == [Self.topics[1]])
+        service.apply(.publish(Self.publication(4, version: 2)))
+        let last = Self.completions(service, after: 15)
+        #expect(Self.named(last) == Set(Self.topics) && last.allSatisfy(\.exceptions.isEmpty))
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     @Test func lineupsThatNeverShowTheVersionAreLookedForLessAndLessOften() {
         let service = Self.service()
         service.answer = { member, _ in member == 2 ? .refused : .accepted }
@@ -295,12 +316,14 @@ import Testing
     // MARK: After a restart
 
     private static func restart(
-        _ key: (Int) -> AudienceKey, topicsShown: [Int], incomplete: Int? = nil, ended: Int? = nil
+        _ key: (Int) -> AudienceKey, topicsShown: [Int], incomplete: Int? = nil, ended: Int? = nil,
+        dismissal: Duration = .zero
     ) -> ScriptedService {
         let service = Self.service()
         for place in 0..<2 {
             let publication = Self.publication(
-                UInt64(place + 1), of: place, version: 7, event: place == ended ? .end : .update, dismissal: .zero)
+                UInt64(place + 1), of: place, version: 7, event: place == ended ? .end : .update,
+                dismissal: dismissal)
             service.apply(
                 .publishResumed(ResumedPublication(publication, [], isCompleteInLineups: place != incomplete)))
         }
@@ -352,6 +375,21 @@ import Testing
         service.apply(.endLoading)
         _ = ClaimTests.runOut(service)
         #expect(Set(service.accepted.map(\.member)) == [0, 1] && service.told(of: "goal") == [0])
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// The end comes with what is left of its dismissal.
+    @Test(arguments: [0, 20]) func aLineupHasTheRowOfAnEndedTopicForWhatIsLeftOfItsTimeAfterARestart(seconds: Int) {
+        let service = Self.restart({ _ in Self.key }, topicsShown: [2], ended: 1, dismissal: .seconds(seconds))
+        func hasRow() -> Bool? {
+            service.accepted.last.map { String(decoding: $0.payload.state, as: UTF8.self).contains(#""id":"other""#) }
+        }
+        #expect(service.pushes == 0)
+        service.apply(.publish(Self.publication(5, version: 8)))
+        service.run()
+        #expect(service.pushes == 1 && hasRow() == (seconds > 0))
+        _ = Self.completions(service, after: 30)
+        #expect(service.pushes == (seconds > 0 ? 2 : 1) && hasRow() == false)
         #expect(service.shard.violatedInvariant() == nil)
     }
 

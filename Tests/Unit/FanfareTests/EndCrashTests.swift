@@ -12,6 +12,7 @@ import Testing
             if let violation = world.play(lives: 5) { Issue.record("seed \(seed): \(violation)") }
             met += world.met
         }
-        #expect(met.ends > 400 && met.tenures > 200 && met.beside > 40 && met.shown > 400, "\(met)")
+        #expect(
+            met.ends > 400 && met.tenures > 200 && met.beside > 40 && met.shown > 400 && met.dismissals > 0, "\(met)")
     }
 }

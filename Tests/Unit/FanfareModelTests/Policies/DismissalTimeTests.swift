@@ -19,6 +19,12 @@ import Testing
         #expect(time.seconds(ofEndAt: moment) == moment.wallSeconds + 900)
     }
 
+    @Test(arguments: [(0, 900), (-60, 900), (60, 840), (900, 0), (86_400, 0)] as [(Int64, Int64)])
+    func whatIsLeftOfADurationIsNeitherNegativeNorMoreThanAtFirst(passed: Int64, left: Int64) {
+        #expect(DismissalTime.after(.seconds(900)).left(after: .seconds(passed)) == .after(.seconds(left)))
+        #expect(DismissalTime.at(now).left(after: .seconds(passed)) == .at(now))
+    }
+
     @Test(
         arguments: [
             .after(.zero), .after(.seconds(4 * 3600)), .at(FeedTime(milliseconds: 0)),
