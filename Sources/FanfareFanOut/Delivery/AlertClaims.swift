@@ -315,9 +315,7 @@ final class AlertClaims {
         var began: MonotonicTime?
         for index in news.indices {
             let (position, fact) = news[index]
-            guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
-                !membership.isRepeat(issue, row)
-            else { continue }
+            guard let issue = membership.newAlert(of: fact, row, position: position) else { continue }
             newAlerts.append(issue)
             if began == nil { began = fact.at }
         }
