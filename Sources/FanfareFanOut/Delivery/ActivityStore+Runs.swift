@@ -83,11 +83,7 @@ extension ActivityStore {
 
     /// Records that the push in flight to one activity, which carried this version, was accepted.
     mutating func settle(_ slot: ActivitySlot, at version: UInt32) {
-        let index = Int(slot.rawValue)
-        activities[index].flags = []
-        activities[index].failures = FailureStreak()
-        activities[index].delivered = version
-        activities[index].alerted = max(activities[index].alerted, version)
+        activities[Int(slot.rawValue)].settle(at: version)
     }
 
     /// Records that `completions[start]`, whose activity is `first`, and the completions after it for activities in the same state
@@ -104,10 +100,7 @@ extension ActivityStore {
             guard completion.outcome == .accepted, index < activities.count,
                 activities[index].generation == completion.generation, activities[index].settles(like: first)
             else { break }
-            activities[index].flags = []
-            activities[index].failures = FailureStreak()
-            activities[index].delivered = first.sending
-            activities[index].alerted = max(activities[index].alerted, first.sending)
+            activities[index].settle(at: first.sending)
             position += 1
         }
         return position - start
@@ -162,6 +155,15 @@ extension Activity {
         sendingAlert = alert
         self.stamp = stamp
         self.budgetUse = budgetUse
+    }
+
+    /// Notes that the push in flight, which carried this version, was accepted.
+    @inline(__always)
+    fileprivate mutating func settle(at version: UInt32) {
+        flags = []
+        failures = FailureStreak()
+        delivered = version
+        alerted = max(alerted, version)
     }
 
     /// Is `true` when the card does not show the last state sent to the activity.

@@ -10,6 +10,8 @@ final class AlertClaims {
     let roomTurn = RoomTurn()
     /// Number of alerts that have left for activities without their claims.
     @safe @exclusivity(unchecked) private(set) var unclaimed = 0
+    /// Number of looks at the news of lineups that wake without room, since a pull last counted them.
+    @safe @exclusivity(unchecked) private var looks = 0
     // The arrays are kept, so that a look at a lineup's news allocates nothing.
     /// Facts of the news that the lineup has not looked at.
     @safe @exclusivity(unchecked) private var news: [(position: Int, fact: TopicLineups.Fact)] = []
@@ -69,14 +71,23 @@ final class AlertClaims {
             state.flags.isDisjoint(with: [.inFlight, .isDue, .awaitsClaim]),
             !membership.claims.isOverdue(at: moment.monotonic)
         else { return false }
-        // A lineup whose alerts were revoked does not wait for the room of others.
-        if room == 0, alertsToClaim(ofLone: row, at: moment) == nil { return false }
+        if room == 0 {
+            looks += 1
+            // A lineup whose alerts were revoked does not wait for the room of others.
+            if alertsToClaim(ofLone: row, at: moment) == nil { return false }
+        }
         membership.lineups[lone: row].flags.insert(.awaitsClaim)
         membership.claims.lineups.append(row, ticket: nil)
         queueRoomTurn(mayHaveRoom: room > 0)
         // No pull may come that sets the timer while the store owes an answer.
         setTimer(at: moment)
         return true
+    }
+
+    /// Takes the number of lineups whose news were looked at without a visit since the last call. The next pull counts these looks as visits.
+    func takeLooks() -> Int {
+        defer { looks = 0 }
+        return looks
     }
 
     /// Number of activities that may be named now: none while many names wait for the store's answer, or while many activities with an answer have
@@ -315,9 +326,7 @@ final class AlertClaims {
         var began: MonotonicTime?
         for index in news.indices {
             let (position, fact) = news[index]
-            guard fact.hasAlert, let issue = membership.lineups.alert(fact, row, position: position),
-                !membership.isRepeat(issue, row)
-            else { continue }
+            guard let issue = membership.newAlert(of: fact, row, position: position) else { continue }
             newAlerts.append(issue)
             if began == nil { began = fact.at }
         }

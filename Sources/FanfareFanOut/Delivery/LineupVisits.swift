@@ -184,9 +184,7 @@ import FanfareQueues
                     at: position, weight: Int(fact.weight), alerts: fact.hasAlert && !isWithin,
                     membership.lineupRules, now: fact.at)
             }
-            guard fact.hasAlert, let issue = lineups.alert(fact, row, position: position),
-                !membership.isRepeat(issue, row)
-            else { continue }
+            guard let issue = membership.newAlert(of: fact, row, position: position) else { continue }
             newAlerts.append(issue)
             if !draft.isGathered, publisher.lineupGather > 0,
                 hasBegunToGather && newAlerts.count == 1 || isLive(besides: position)

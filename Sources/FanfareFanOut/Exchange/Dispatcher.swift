@@ -171,7 +171,8 @@ final class Dispatcher {
     /// Appends pushes that are due, the most urgent first.
     func pull(limit: Int, at moment: Moment, into batch: inout DeliveryBatch) {
         let end = batch.deliveries.count + limit
-        var vainVisits = 0
+        // At most half of the visits, so that lineups that wake again and again do not keep everybody from a visit.
+        var vainVisits = min(sender.claims.takeLooks(), Dispatcher.vainVisitsMax / 2)
         while batch.deliveries.count < end, let member = membership.lanes.current() {
             guard vainVisits < Dispatcher.vainVisitsMax else {
                 cutShortAt = moment.monotonic

@@ -317,6 +317,17 @@ package final class Membership {
             && topics.resumed.isRepeat(issue, in: lineups.topicIndices(of: row))
     }
 
+    /// Returns the alert of news, if it is new to the lineup of a row. A visit, and a look for the alerts that need claims, must find the same ones.
+    ///
+    /// - Parameter position: index of the news' topic among the topics of the lineup.
+    @inline(__always)
+    func newAlert(of fact: TopicLineups.Fact, _ row: Int, position: Int) -> IssuedAlert? {
+        guard fact.hasAlert, let issue = lineups.alert(fact, row, position: position), !isRepeat(issue, row) else {
+            return nil
+        }
+        return issue
+    }
+
     /// Adds a publication to those that the lineup's next version carries.
     func deferPublication(_ serial: UInt64, for lineup: Lineup) {
         if lineup.deferred.isEmpty { counts.noteDeferred() }

@@ -166,6 +166,30 @@ import Testing
         #expect(service.told(of: "goal").isEmpty && service.shard.violatedInvariant() == nil)
     }
 
+    /// The names of others take all the room.
+    @Test(arguments: [false, true]) func aPullCountsTheLooksAtLineupsThatWakeWithoutRoom(pulls: Bool) {
+        let service = Self.service(members: 10, namedMax: 1)
+        service.follow(10, .topic(TopicID("order")))
+        service.publish(TopicID("order"))
+        service.run()
+        service.publish(TopicID("order"), alert: "arriving")
+        service.turn()
+        Self.gatherGoal(service)
+        #expect(Self.waiting(0..<10, service).count == 10)
+        if pulls { service.turn() }
+        let looks = service.shard.sender.claims.takeLooks()
+        let looksAgain = service.shard.sender.claims.takeLooks()
+        #expect(looks == (pulls ? 0 : 10) && looksAgain == 0)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    @Test func lineupsThatWakeWhileThereIsRoomAreNotLookedAt() {
+        let service = Self.service(members: 10, namedMax: 20)
+        Self.gatherGoal(service)
+        let looks = service.shard.sender.claims.takeLooks()
+        #expect(looks == 0 && Self.waiting(0..<10, service).count == 10)
+    }
+
     @Test func aSecondGoalLeavesTogetherWithOneThatWaitsForRoom() {
         let service = Self.service(members: 12, namedMax: 10)
         Self.gatherGoal(service)

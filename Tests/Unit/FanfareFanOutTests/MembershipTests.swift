@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import FanfareFanOut
@@ -15,5 +16,27 @@ import Testing
         #expect(membership.counts.deferredLineups == 1 && lineup.deferred == [1, 2, 3, 6])
         let (taken, left) = (membership.takeDeferred(of: lineup), membership.takeDeferred(of: lineup))
         #expect(taken == [1, 2, 3, 6] && left.isEmpty && membership.counts.deferredLineups == 0)
+    }
+
+    @Test func theAlertOfNewsIsNewToALineupUnlessAnotherOfItsTopicsHasSaidTheSame() {
+        let table = membership.lineups
+        let row = table.insert(.init(topics: [1, 2], pinned: nil), audience: 0)
+        let news: [(topic: TopicIndex, cause: String?)] = [(1, "goal"), (2, "goal"), (2, nil), (2, "card")]
+        for (place, each) in news.enumerated() {
+            guard let lineups = table[each.topic] else { continue }
+            let topic = TopicID("\(each.topic)")
+            let alert = each.cause.map {
+                Alert(
+                    cause: $0, class: .essential, text: AlertText(title: $0, body: ""), freshFor: .seconds(300),
+                    highlight: nil)
+            }
+            let publication = Publication.test(UInt64(place + 1), of: topic, alert: alert)
+            let issue = alert.map { IssuedAlert($0, of: topic, at: 0) }
+            _ = table.publish(publication, of: each.topic, to: lineups, alert: issue, at: 0)
+        }
+        var facts: [(position: Int, fact: TopicLineups.Fact)] = []
+        table.collect(row, into: &facts)
+        let causes = facts.map { membership.newAlert(of: $0.fact, row, position: $0.position)?.alert.cause }
+        #expect(causes == ["goal", nil, nil, "card"])
     }
 }

@@ -27,14 +27,15 @@ import Testing
         #expect(awaits == [true, true, true] && !revisits.awaitsAlert)
     }
 
-    /// Members are queued, visited, and leave before their visits.
-    @Test(arguments: 0..<20 as Range<UInt64>) func whileAnUrgentMemberIsQueuedTheAlertIsAwaited(seed: UInt64) {
+    /// Members are queued, visited, and leave before their visits: so few that each pass examines all entries at once, or more.
+    @Test(arguments: 0..<20 as Range<UInt64>, [UInt32(40), 400])
+    func whileAnUrgentMemberIsQueuedTheAlertIsAwaited(seed: UInt64, members: UInt32) {
         var random = SplitMix64(seed: seed)
         var revisits = Revisits()
         /// For each queued member, whether it is urgent.
         var queued: [ActivitySlot: Bool] = [:]
         for step in 0..<3000 {
-            let slot = slot(UInt32.random(in: 0..<40, using: &random))
+            let slot = slot(UInt32.random(in: 0..<members, using: &random))
             switch Int.random(in: 0..<8, using: &random) {
             case 0..<3:
                 guard queued[slot] == nil else { continue }
@@ -45,7 +46,7 @@ import Testing
                 guard queued.removeValue(forKey: slot) != nil else { continue }
                 let before = revisits.count
                 revisits.abandon(isWanted: { queued[$0] != nil }, isUrgent: { queued[$0] == true })
-                let isCompact = revisits.count < before
+                let isCompact = members == 40 && revisits.count < before
                 guard !isCompact || revisits.awaitsAlert == queued.values.contains(true) else {
                     Issue.record("seed \(seed), step \(step): members that have left are awaited")
                     return
@@ -156,6 +157,64 @@ import Testing
             revisits.abandon(isWanted: { $0.rawValue >= 20 }, isUrgent: { $0.rawValue < 20 })
         }
         #expect(revisits.count == 18 && !revisits.awaitsAlert)
+    }
+
+    @Test func aPassOverALongQueueFindsThatTheMembersThatLackAnAlertHaveLeft() {
+        var revisits = Revisits()
+        for index in UInt32(0)..<200 { revisits.append(slot(index), isUrgent: index < 100, isLate: false) }
+        for _ in 0..<100 {
+            revisits.abandon(isWanted: { $0.rawValue >= 100 }, isUrgent: { $0.rawValue < 100 })
+        }
+        #expect(revisits.count == 100 && !revisits.awaitsAlert && revisits.violation() == nil)
+    }
+
+    /// The last members leave, and some of the first are visited meanwhile.
+    @Test func aLongQueueKeepsItsOrderDuringAPass() {
+        var revisits = Revisits()
+        let slots = (UInt32(0)..<1000).map { slot($0) }
+        for slot in slots { revisits.append(slot, isUrgent: false, isLate: false) }
+        var wanted = Set(slots)
+        var visited: [ActivitySlot] = []
+        for index in 501..<1000 {
+            wanted.remove(slots[index])
+            revisits.abandon(isWanted: { wanted.contains($0) }, isUrgent: { _ in false })
+            guard index.isMultiple(of: 4), let next = revisits.nextPrompt(isUrgent: { _ in false }) else { continue }
+            visited.append(next)
+            wanted.remove(next)
+        }
+        while let next = revisits.nextPrompt(isUrgent: { _ in false }) {
+            if wanted.contains(next) { visited.append(next) }
+        }
+        #expect(visited == Array(slots[...500]) && revisits.isEmpty && revisits.violation() == nil)
+    }
+
+    /// Members leave and come back again and again while nothing is served, and then most of them do no more.
+    @Test(arguments: 0..<5 as Range<UInt64>) func anAbandonedEntryMakesALongQueueExamineFewOthers(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var revisits = Revisits()
+        var wanted = Set((UInt32(0)..<2000).map { slot($0) })
+        for index in UInt32(0)..<2000 { revisits.append(slot(index), isUrgent: false, isLate: false) }
+        for step in 0..<40_000 {
+            let slot = slot(UInt32.random(in: 0..<2000, using: &random))
+            guard wanted.remove(slot) != nil else { continue }
+            let examinedMax = revisits.count > Revisits.wholeMax ? Revisits.examinedMax : Revisits.wholeMax
+            var examined = 0
+            revisits.abandon(
+                isWanted: {
+                    examined += 1
+                    return wanted.contains($0)
+                }, isUrgent: { _ in false })
+            if step < 30_000 {
+                revisits.append(slot, isUrgent: false, isLate: random.chance(0.1))
+                wanted.insert(slot)
+            }
+            guard examined <= examinedMax, revisits.count <= 2 * wanted.count + 32 else {
+                Issue.record("step \(step): \(examined) examined, \(revisits.count) entries of \(wanted.count) members")
+                return
+            }
+        }
+        let violations = [revisits.violation(), revisits.violation { wanted.contains($0) }]
+        #expect(violations == [nil, nil] && wanted.isSubset(of: revisits.slots))
     }
 
     @Test func lateMemberIsNeverUrgent() {
