@@ -309,11 +309,19 @@ if development {
         // The store's writes, recorded; what a loss of power leaves of them, and the judge of what is read back.
         .target(name: "WriteRecorder", path: "Load/powerloss/Recorder"),
         .target(
-            name: "PowerLoss", dependencies: ["WriteRecorder", "FanfareLog", "FanfareModel"],
+            name: "PowerLossParts", dependencies: ["FanfareLog", "FanfareModel"], path: "Load/powerloss/Parts",
+            swiftSettings: language),
+        .target(
+            name: "PowerLoss", dependencies: ["WriteRecorder", "PowerLossParts", "FanfareModel"],
             path: "Load/powerloss/Power", swiftSettings: language),
         .executableTarget(
             name: "fanfare-power-loss", dependencies: ["PowerLoss"], path: "Load/powerloss",
-            exclude: ["Power", "Recorder"], swiftSettings: language),
+            exclude: ["Parts", "Power", "Recorder"], swiftSettings: language),
+        // The tests do without the recorder, which replaces libc's calls in the whole process.
+        .testTarget(
+            name: "PowerLossTests",
+            dependencies: ["PowerLossParts", "FanfareLog", "FanfareModel", "FanfareTestSupport"],
+            path: "Tests/Unit/PowerLossTests", swiftSettings: swiftOfTests),
         // `make bench-apns`: our client alone, and the floor under any client.
         .executableTarget(
             name: "apns-load",

@@ -1,4 +1,5 @@
 import Foundation
+internal import PowerLossParts
 internal import WriteRecorder
 
 /// A store that was written while its writes were recorded.

@@ -1,6 +1,7 @@
 internal import FanfareModel
 import Foundation
 import Glibc
+internal import PowerLossParts
 internal import WriteRecorder
 
 /// Losses of power, and what is read back after each of them. Children read, because LMDB may end a process at a bad page.

@@ -51,6 +51,7 @@ extension FuzzSubject {
     /// Returns whether the bytes are read and not refused; `nil` for a subject that does not say.
     package func takes(_ bytes: [UInt8]) -> Bool? {
         switch self {
+        case .card: runCard(bytes)
         case .claims: runClaims(bytes)
         case .checkpoint: runCheckpoint(bytes)
         case .changedCard: runChangedCard(bytes)

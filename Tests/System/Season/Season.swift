@@ -65,6 +65,8 @@ final class Season {
     private(set) var storeJudges = StoreJudges()
     /// Activities that the shard has removed, and has not been asked about. The store alone hears of them.
     private var removed: [(id: UInt64, token: UInt64)] = []
+    /// Requests for claims that have no answer.
+    private var claimRequests: [ClaimRequest] = []
 
     private var now = SeasonTime(day: 0, hour: 5, minute: 59)
     private var clock: WallEstimate
@@ -97,6 +99,8 @@ final class Season {
     private func openStore(_ rules: Rules) {
         guard let folder = options.store else { return }
         shard.reportRemovals()
+        // A sweep through a lineup's members takes several blocks.
+        shard.keepClaims(ClaimLimits(blocks: 4...64))
         do {
             store = try SeasonStore(
                 folder: folder, rules: rules, topicsPerDay: options.topicsPerDay, leaks: options.storeLeaks)
@@ -369,6 +373,15 @@ final class Season {
     private static let pullMax = 1024
 
     private func serve() {
+        repeat {
+            push()
+            shard.drainFeedback(take)
+            askOfRemovals()
+        } while answerClaims()
+        fail(phones.violation)
+    }
+
+    private func push() {
         let service = Troubles.service(at: now)
         var room = Season.pullMax
         switch service {
@@ -392,9 +405,18 @@ final class Season {
             completions.removeAll(keepingCapacity: true)
             if service != .well { break }
         }
-        shard.drainFeedback(take)
-        askOfRemovals()
-        fail(phones.violation)
+    }
+
+    /// Hands the shard's requests for claims to the store, and confirms them.
+    ///
+    /// - Returns: `true` if pushes may have waited for them.
+    private func answerClaims() -> Bool {
+        guard violation == nil, let last = claimRequests.last else { return false }
+        let requests = claimRequests
+        claimRequests.removeAll()
+        tell { for request in requests { try $0.take(request.claims, starts: request.starts, at: log) } }
+        shard.apply(.claimed(last.ticket), at: moment)
+        return true
     }
 
     /// Asks the shard whether cards that it has removed are over. It reports further ones only then.
@@ -419,9 +441,8 @@ final class Season {
         case .removed(let id, let token): removed.append((id, token))
         case .removalChecked(let id, let token, let isOver):
             if isOver { tell { try $0.takeRemoval(of: id, token: token, at: log) } }
-        case .disposition, .quiet, .counted, .fresh, .ready, .loaded, .claims, .topicsCompleted, .showsAgain,
-            .stampsReach:
-            break
+        case .claims(let request): claimRequests.append(request)
+        case .disposition, .quiet, .counted, .fresh, .ready, .loaded, .topicsCompleted, .showsAgain, .stampsReach: break
         }
     }
 
@@ -445,6 +466,7 @@ final class Season {
         if counts.activities != phones.count {
             fail("\(phones.count) cards are on phones, \(counts.activities) in the shard")
         }
+        if counts.alerts.unclaimed > 0 { fail("\(counts.alerts.unclaimed) alerts have left without claims") }
         let figures = endDayOfStore()
         guard violation == nil else { return nil }
         let tables = Tables(

@@ -4,10 +4,11 @@ import FanfareLog
 import FanfareModel
 import Foundation
 
-/// The store of a season's engine, in a folder and on the season's thread: log, checkpoints and people, in virtual time.
+/// The store of a season's engine, in a folder and on the season's thread: log, checkpoints, people and claims, in virtual time.
 ///
 /// Entries become durable in batches. A core of the store then decides them as the log has them, writes checkpoints beside that as an engine does, and
-/// trims the log. Each card has a row, which goes when the shard has no card for it. Claims and completions are not kept.
+/// trims the log. Each card has a row, which goes when the shard has no card for it. Claims are answered at once, because no season has a crash, and are
+/// written in batches. Completions are not kept.
 final class SeasonStore {
     /// Leaks of a store, to show that a season finds them.
     struct Leaks {
@@ -15,6 +16,8 @@ final class SeasonStore {
         var entries = 0
         /// Cards of each day whose rows are not removed.
         var rows = 0
+        /// Claims of each day that do not expire. The store removes claims in order, and none behind these.
+        var claims = 0
     }
 
     /// What a store has had on a day.
@@ -23,6 +26,8 @@ final class SeasonStore {
         var entries = 0
         /// Rows of cards at the end of the day.
         var rows = 0
+        /// Rows of claims, of alerts and of starts, at the end of the day.
+        var claims = 0
         /// Size of LMDB's files, which have a page for each that was ever in use at the same time: LMDB takes free pages first.
         var fileBytes = 0
         /// Greatest size of the checkpoints.
@@ -34,6 +39,7 @@ final class SeasonStore {
     private let log: LMDBLog
     private let people: LMDBPeopleStore
     private let register: PeopleRegister
+    private let claims: ClaimFolder
     private let core: EngineCore
     private let checkpoints: CheckpointWriter
     private let checkpointer: Checkpointer
@@ -41,12 +47,18 @@ final class SeasonStore {
     private var held: [LogEntry] = []
     /// Changes of rows that are written next.
     private var changes: [PeopleEntry] = []
+    /// Claims of the next commit.
+    private var claimed: [StoredClaims] = []
+    /// Time from which on further claims make a commit; `nil` before the first ones.
+    private var claimsDue: FeedTime?
     private let batchMax: Int
     /// Number of the day, from 1.
     private var day = 1
     private var figures = Figures()
     /// Rows of this day that a planted leak has kept.
     private var rowsLeaked = 0
+    /// Claims of this day that a planted leak keeps from expiring.
+    private var claimsLeaked = 0
     /// First line for operators; a season has nothing that operators should be told of its store.
     private var report: String?
 
@@ -54,6 +66,10 @@ final class SeasonStore {
     private static let checkpointsPerDay = 8
     /// Number of entries of a commit, at most.
     private static let batchSizeMax = 4096
+    /// Time between two commits of claims: the time of claims of starts, by which these expire, advances by no more with a commit.
+    private static let claimsInterval = Duration.seconds(600)
+    /// Age of the claims that a planted leak keeps: more than that of any season.
+    private static let leakAge = Duration.seconds(10_000 * 86_400)
 
     /// - Parameters:
     ///   - folder: a new folder.
@@ -66,6 +82,7 @@ final class SeasonStore {
         let core = EngineCore(deciding: rules, isLive: false)
         try core.recall(log, under: rules)
         let people = try LMDBPeopleStore(store: folder)
+        claims = try ClaimFolder(store: folder)
         (self.log, self.core, self.people) = (log, core, people)
         register = PeopleRegister(people)
         let interval = max(64, topicsPerDay * DayPlan.steps / SeasonStore.checkpointsPerDay)
@@ -154,6 +171,37 @@ final class SeasonStore {
         changes.removeAll(keepingCapacity: true)
     }
 
+    // MARK: Claims
+
+    /// Takes a request for claims that the shard has made at that log time.
+    func take(_ claims: [AlertClaim], starts: [StartMark], at now: FeedTime) throws {
+        claimed.append(StoredClaims(claims.map(leaked), starts: starts, app: nil, now: now))
+        let due = claimsDue ?? now + SeasonStore.claimsInterval
+        claimsDue = due
+        if now >= due || claimed.count >= batchMax { try writeClaims(at: now) }
+    }
+
+    /// Returns the claim as the store gets it: one that does not expire if a leak is planted.
+    private func leaked(_ claim: AlertClaim) -> AlertClaim {
+        guard claimsLeaked < leaks.claims else { return claim }
+        claimsLeaked += 1
+        return AlertClaim(
+            topic: claim.topic, through: claim.through, expires: claim.expires + SeasonStore.leakAge,
+            activities: claim.activities)
+    }
+
+    private func writeClaims(at now: FeedTime) throws {
+        claimsDue = now + SeasonStore.claimsInterval
+        try claims.append(claimed)
+        claimed.removeAll(keepingCapacity: true)
+    }
+
+    private func countClaims() throws -> Int {
+        var count = 0
+        try claims.read { _ in count += 1 }
+        return count
+    }
+
     // MARK: The morning
 
     /// Ends the day: everything becomes durable and is decided.
@@ -163,12 +211,14 @@ final class SeasonStore {
         held.append(LogEntry(now: now, .tick))
         try commit()
         try writeRows()
+        try writeClaims(at: now)
         if let report { throw LogError(report, .system) }
         figures.rows = try people.count()
-        figures.fileBytes = try bytes(of: "data.mdb") + bytes(of: "people/data.mdb")
+        figures.claims = try countClaims()
+        figures.fileBytes = try bytes(of: "data.mdb") + bytes(of: "people/data.mdb") + bytes(of: "claims/data.mdb")
         defer {
             figures = Figures(checkpointBytes: sizeOfCheckpoints)
-            rowsLeaked = 0
+            (rowsLeaked, claimsLeaked) = (0, 0)
             day += 1
         }
         return figures

@@ -4,7 +4,7 @@ import Foundation
 
 let usage = """
     usage: fanfare-season [--days N] [--topics N] [--seed N] [--leak BYTES]
-                          [--store FOLDER [--leak-entries N] [--leak-rows N]]
+                          [--store FOLDER [--leak-entries N] [--leak-rows N] [--leak-claims N]]
 
       --days N          how many (default 30); what lives after the last one is compared with what lived after the third
       --topics N        that come and go each day (default 100000)
@@ -13,6 +13,7 @@ let usage = """
       --store FOLDER    a new folder for a store, whose files must not grow after the third day
       --leak-entries N  of each day that the store does not trim
       --leak-rows N     of each day's cards that the store does not remove
+      --leak-claims N   of each day that do not expire: the store removes no claim behind them
 
     Exit status: 0 nothing has grown and everything held; 1 something else, named on standard output; 2 usage.
     """
@@ -37,7 +38,8 @@ while let option = arguments.popFirst() {
         options.store = folder
         continue
     }
-    guard ["--days", "--topics", "--seed", "--leak", "--leak-entries", "--leak-rows"].contains(option) else {
+    guard ["--days", "--topics", "--seed", "--leak", "--leak-entries", "--leak-rows", "--leak-claims"].contains(option)
+    else {
         refuse("unknown option \(option)")
     }
     let most = option == "--days" ? 1000 : 10_000_000
@@ -50,13 +52,14 @@ while let option = arguments.popFirst() {
     case "--seed": options.seed = UInt64(value)
     case "--leak-entries": options.storeLeaks.entries = value
     case "--leak-rows": options.storeLeaks.rows = value
+    case "--leak-claims": options.storeLeaks.claims = value
     default: options.leak = value
     }
 }
 // The third day is compared with the last one, so at least four are needed.
 if options.days < 4 { refuse("--days is at least 4") }
 if options.topicsPerDay < 1 { refuse("--topics is at least 1") }
-if options.store == nil, options.storeLeaks.entries + options.storeLeaks.rows > 0 {
+if options.store == nil, options.storeLeaks.entries + options.storeLeaks.rows + options.storeLeaks.claims > 0 {
     refuse("a store's leak needs --store")
 }
 
@@ -71,7 +74,7 @@ var before = (events: 0, pushes: 0, alerts: 0)
 say(
     "seed \(options.seed), \(options.topicsPerDay) topics a day; what lives is counted at six in the morning after each day"
 )
-let storeColumns = options.store == nil ? [] : ["entries", "rows", "file bytes", "checkpoints"]
+let storeColumns = options.store == nil ? [] : ["entries", "rows", "claims", "file bytes", "checkpoints"]
 say(row(["day", "events", "pushes", "alerts", "topics", "activities", "bytes", "seconds"] + storeColumns))
 let season = Season(options)
 let violation = season.run { day, morning in
@@ -84,7 +87,7 @@ let violation = season.run { day, morning in
     var cells = figures.map(String.init)
     cells.append("\((seconds * 10).rounded() / 10)")
     if let store = morning.store {
-        cells += [store.entries, store.rows, store.fileBytes, store.checkpointBytes].map(String.init)
+        cells += [store.entries, store.rows, store.claims, store.fileBytes, store.checkpointBytes].map(String.init)
     }
     say(row(cells))
     before = (events, pushes, alerts)

@@ -50,11 +50,13 @@ import Testing
         var judges = StoreJudges()
         for day in 1...7 {
             judges.note(
-                SeasonStore.Figures(entries: 9000 * day, rows: 400 * day, fileBytes: 1 << 20, checkpointBytes: 5))
+                SeasonStore.Figures(
+                    entries: 9000 * day, rows: 400 * day, claims: 700 * day, fileBytes: 1 << 20, checkpointBytes: 5))
         }
         let growth = judges.growth() ?? ""
         #expect(growth.contains("log entries have grown") && growth.contains("rows have grown"))
+        #expect(growth.contains("claims have grown"))
         #expect(!growth.contains("bytes"))
-        #expect(judges.summaries.count == 4)
+        #expect(judges.summaries.count == 5)
     }
 }

@@ -13,23 +13,24 @@ import Testing
 
     private static func time(_ time: SeasonTime) -> FeedTime { FeedTime(milliseconds: time.unixMilliseconds) }
 
-    /// Plays the days, on which each topic has a card as long as it has events.
+    /// Plays the days, on which each topic has a card as long as it has events, claims for its alerts, and a start.
     ///
     /// - Returns: the growth of what the store has, and its topics and rows after the last day.
     private static func play(
         _ leaks: SeasonStore.Leaks = SeasonStore.Leaks()
-    ) throws -> (growth: String?, topics: Int, rows: Int) {
+    ) throws -> (growth: String?, topics: Int, rows: Int, claims: Int) {
         let folder = TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let store = try SeasonStore(folder: folder.path, rules: .builtIn, topicsPerDay: topics, leaks: leaks)
         var judges = StoreJudges()
         var random = SplitMix64(seed: 1)
         let plan = DayPlan(topics: topics, using: &random)
-        var rows = 0
+        var (rows, claims) = (0, 0)
         for day in 0..<days {
             for happening in plan.happenings {
                 let now = time(SeasonTime(day: day, hour: 0) + .milliseconds(happening.at))
                 try store.take(DayPlan.event(day: day, happening, at: now), at: now)
+                try takeClaims(of: happening, on: day, at: now, store)
                 let (name, token) = ("\(day)/\(happening.topic)", [UInt8](repeating: 7, count: 32))
                 if happening.step == 0 {
                     let audience = AudienceKey.topic(DayPlan.id(day: day, happening.topic))
@@ -42,15 +43,28 @@ import Testing
             }
             let figures = try store.endDay(at: time(SeasonTime(day: day + 1, hour: 6)))
             judges.note(figures)
-            rows = figures.rows
+            (rows, claims) = (figures.rows, figures.claims)
         }
-        return (judges.growth(), store.topicCount, rows)
+        return (judges.growth(), store.topicCount, rows, claims)
+    }
+
+    private static func takeClaims(
+        of happening: DayPlan.Happening, on day: Int, at now: FeedTime, _ store: SeasonStore
+    ) throws {
+        let mark = ActivityMark(rawValue: happening.topic)
+        if happening.step == 4 { try store.take([], starts: [StartMark(mark, number: UInt32(day))], at: now) }
+        guard DayPlan.alerts(happening) else { return }
+        let claim = AlertClaim(
+            topic: DayPlan.id(day: day, happening.topic), through: now, expires: now + AlertClaim.ageMax,
+            activities: [mark])
+        try store.take([claim], starts: [], at: now)
     }
 
     @Test func aStoreOfTopicsThatComeAndGoDoesNotGrow() throws {
         let played = try Self.play()
         #expect(played.growth == nil)
         #expect(played.rows == 0)
+        #expect(played.claims > 0, "claims of starts stay for a day and longer")
         #expect(played.topics < Self.topics, "topics of earlier days are forgotten")
     }
 
@@ -59,6 +73,12 @@ import Testing
         let growth = played.growth ?? ""
         #expect(growth.contains("log entries have grown") && growth.contains("rows have grown"), "\(growth)")
         #expect(played.rows == 20 * Self.days)
+    }
+
+    @Test func claimsBehindOneThatDoesNotExpireAreFound() throws {
+        let played = try Self.play(SeasonStore.Leaks(claims: 1))
+        #expect(played.growth?.contains("claims have grown") == true, "\(played.growth ?? "none")")
+        #expect(played.rows == 0)
     }
 
     @Test func aFolderThatHasAStoreIsRefused() throws {

@@ -1,7 +1,7 @@
 internal import FanfareModel
 
 /// Part of a store that writes in steps, each from a seed, and knows what must be read back after each of them.
-protocol Part: AnyObject {
+package protocol Part: AnyObject {
     /// Its folder.
     static var name: String { get }
 

@@ -3,8 +3,8 @@ internal import FanfareModel
 
 /// The log with its checkpoints: batches of entries, some of them larger than a page; a checkpoint after some batches, and the entries
 /// before the older checkpoint are removed.
-final class LogPart: Part {
-    static let name = "log"
+package final class LogPart: Part {
+    package static let name = "log"
 
     private struct State {
         var end: LogPosition = 0
@@ -21,14 +21,14 @@ final class LogPart: Part {
     /// A map that is soon full.
     private static let mapSize = ByteCount.kibibytes(64)
 
-    init(store: String) throws { folder = store + "/log" }
+    package init(store: String) throws { folder = store + "/log" }
 
-    func close() {
+    package func close() {
         log?.close()
         log = nil
     }
 
-    func step() throws {
+    package func step() throws {
         let number = states.count
         var state = states[number - 1]
         if number.isMultiple(of: 61) { close() }
@@ -71,7 +71,7 @@ final class LogPart: Part {
         }
     }
 
-    func judge(store: String, done: Int, begun: Int) throws -> String? {
+    package func judge(store: String, done: Int, begun: Int) throws -> String? {
         let (before, after) = (states[done], states[min(begun, states.count - 1)])
         let folder = store + "/log"
         let log = try LMDBLog(folder: folder, mapSize: LogPart.mapSize)

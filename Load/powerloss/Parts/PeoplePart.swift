@@ -1,15 +1,14 @@
 internal import FanfareLog
 internal import FanfareModel
 
-/// The people: cards that are inserted, written again and removed, some of them larger than a page.
-final class PeoplePart: Part {
-    static let name = "people"
+/// The people: cards that are inserted, changed as calls change them, and removed, some of them larger than a page.
+package final class PeoplePart: Part {
+    package static let name = "people"
 
     private struct State: Equatable {
         var position: LogPosition = 0
         var nextSerial: UInt64 = 1
-        /// Number of the content of each card.
-        var cards: [CardKey: UInt64] = [:]
+        var cards: [CardKey: Card] = [:]
     }
 
     private let store: String
@@ -20,11 +19,11 @@ final class PeoplePart: Part {
     /// A merge of changed cards every few steps.
     private static let mergeMin = 16
 
-    init(store: String) throws { self.store = store }
+    package init(store: String) throws { self.store = store }
 
-    func close() { people = nil }
+    package func close() { people = nil }
 
-    func step() throws {
+    package func step() throws {
         let number = UInt64(states.count)
         var state = states[states.count - 1]
         if number.isMultiple(of: 53) { close() }
@@ -39,14 +38,16 @@ final class PeoplePart: Part {
             state.cards[key] = nil
         }
         for key in keys.dropFirst(8).prefix(4) {
-            changes.append(.replace(key, PeoplePart.card(key.serial, number)))
-            state.cards[key] = number
+            guard var card = state.cards[key] else { continue }
+            card.change(key.serial, in: number)
+            changes.append(.replace(key, card))
+            state.cards[key] = card
         }
         for _ in 0...(random.next() % 4) {
-            let card = PeoplePart.card(state.nextSerial, number)
+            let card = Card(state.nextSerial, in: number)
             changes.append(.insert(card))
             let slice = Card.slice(ofSubscriber: card.subscriber, token: card.token)
-            state.cards[CardKey(slice: slice, serial: state.nextSerial)] = number
+            state.cards[CardKey(slice: slice, serial: state.nextSerial)] = card
             state.nextSerial += 1
         }
         state.position = number
@@ -54,21 +55,7 @@ final class PeoplePart: Part {
         states.append(state)
     }
 
-    private static func card(_ serial: UInt64, _ number: UInt64) -> Card {
-        let seed = serial &* 100_000 &+ number
-        let topics = seed.isMultiple(of: 11) ? 1 + Int(seed.mixed % 40) : 1
-        var card = Card(
-            subscriber: "person \(serial)", activity: "card \(serial)",
-            token: Array(seed.text(bytes: 32 + Int(seed % 100)).utf8),
-            audience: topics == 1
-                ? .topic(TopicID("topic \(seed)"))
-                : .lineup((0..<topics).map { TopicID((seed &+ UInt64($0)).text(bytes: 200)) }, favourite: nil),
-            startedAt: FeedTime(milliseconds: Int64(number)))
-        card.generation = number
-        return card
-    }
-
-    func judge(store: String, done: Int, begun: Int) throws -> String? {
+    package func judge(store: String, done: Int, begun: Int) throws -> String? {
         let wanted = [states[done], states[min(begun, states.count - 1)]]
         var next = State()
         if let fault = try PeoplePart.goOn(store, wanted, &next) { return fault }
@@ -84,14 +71,16 @@ final class PeoplePart: Part {
         let people = try open(store)
         if let fault = try compare(people, with: wanted) { return fault }
         next = wanted[wanted[0].position == people.position ? 0 : 1]
-        let card = card(next.nextSerial, 7)
-        next.cards[
-            CardKey(slice: Card.slice(ofSubscriber: card.subscriber, token: card.token), serial: next.nextSerial)] = 7
+        let card = Card(next.nextSerial, in: 7)
+        let slice = Card.slice(ofSubscriber: card.subscriber, token: card.token)
+        next.cards[CardKey(slice: slice, serial: next.nextSerial)] = card
         var changes = [PeopleChange.insert(card)]
         for key in next.cards.keys.sorted(by: { $0.serial < $1.serial }).prefix(mergeMin)
         where key.serial < next.nextSerial {
-            changes.append(.replace(key, PeoplePart.card(key.serial, 8)))
-            next.cards[key] = 8
+            guard var card = next.cards[key] else { continue }
+            card.change(key.serial, in: 8)
+            changes.append(.replace(key, card))
+            next.cards[key] = card
         }
         (next.position, next.nextSerial) = (next.position + 1, next.nextSerial + 1)
         try people.apply(changes, upTo: next.position)
@@ -108,13 +97,16 @@ final class PeoplePart: Part {
         var fault: String?
         try people.read { (key, found) in
             seen += 1
-            guard let number = state.cards[key] else {
+            guard let wanted = state.cards[key] else {
                 fault = "card \(key.serial) was removed, and is there"
                 return false
             }
             switch found {
             case .success(let card):
-                if card != PeoplePart.card(key.serial, number) { fault = "card \(key.serial) is another one" }
+                // Requests are equal whatever their numbers, by which claims tell them apart.
+                if card != wanted || card.request?.number != wanted.request?.number {
+                    fault = "card \(key.serial) is another one"
+                }
             case .failure(let error): fault = "card \(key.serial): \(error)"
             }
             return fault == nil
