@@ -1,4 +1,5 @@
 import FanfareLog
+import FanfareModel
 
 /// Content of a row of the claims' folder, without its checksum, after a byte that tells the row's kind: with a right checksum, whatever the bytes are, a
 /// row is read back as it was written, or refused.
