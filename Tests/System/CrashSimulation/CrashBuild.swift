@@ -1,5 +1,6 @@
 import Fanfare
 import FanfareDecisions
+import FanfareFanOut
 import FanfareLog
 import FanfareModel
 import FanfareRules
@@ -19,6 +20,8 @@ struct CrashBuild {
     var dismissal: Dismissal?
     /// Time after which alerts leave without their claims.
     var claimPatience = WorldNode.endlessPatience
+    /// Limits of the passes that look for topics which all lineups show.
+    var completionLimits = CompletionLimits()
 
     var rules: Rules {
         var kind = TopicRules(

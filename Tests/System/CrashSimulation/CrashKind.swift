@@ -1,3 +1,5 @@
+package import FanfareTestSupport
+
 /// Kinds of worlds whose engine dies again and again.
 package enum CrashKind: String, CaseIterable, Sendable {
     /// Alerts of sweeps.
@@ -41,13 +43,13 @@ package enum CrashKind: String, CaseIterable, Sendable {
     /// - Returns: what is wrong, and what has happened.
     package func play(
         seed: UInt64, tears: Bool, onHappening: ((String) -> Void)? = nil
-    ) -> (violation: String?, counts: CrashCounts) {
+    ) -> (violation: String?, counts: WorldCounts<CrashOccurrence>) {
         let world = world(seed: seed, tears: tears)
         world.onHappening = onHappening
         let violation = world.play(lives: lives)
         var counts = world.counts
         counts += world.disk.counts
-        counts.worlds = 1
+        counts[.worlds] = 1
         return (violation, counts)
     }
 }

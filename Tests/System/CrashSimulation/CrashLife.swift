@@ -53,7 +53,8 @@ final class CrashLife: EngineCoreDelegate {
         let nodes = queues.enumerated().map { index, queue in
             WorldNode(
                 app: index / shards, clock, room, pace: .zero, lineups: rules.lineups, keepsClaims: true,
-                claimPatience: build.claimPatience, besideOthers: shards > 1, stamps: disk.stamps, loading: queue
+                claimPatience: build.claimPatience, besideOthers: shards > 1,
+                completionLimits: build.completionLimits, stamps: disk.stamps, loading: queue
             ) { told.isSet = true }
         }
         self.nodes = nodes
