@@ -11,7 +11,7 @@ let usage = """
       --seeds M      how many seeds (default 50), each of which gives a world of each kind
       --steps S      begins no further seed after so many steps of all worlds
       --seconds T    begins no further seed after so many seconds, once 20 seeds have been played
-      --kind KIND    worlds of this kind: alerts, stalls, starts, kept-starts, ends, maintenance; otherwise of all
+      --kind KIND    worlds of this kind: alerts, stalls, starts, kept-starts, ends, maintenance, lineups; otherwise of all
       --whole        a crash leaves no part of a write that was not synced
       --tell         prints everything that happens
 

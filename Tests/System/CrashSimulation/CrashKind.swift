@@ -14,12 +14,14 @@ package enum CrashKind: String, CaseIterable, Sendable {
     case ends
     /// Several apps, with hours and an operator's work between two lives.
     case maintenance
+    /// Lineups whose topics end, and whose people change their favourites.
+    case lineups
 
     /// Number of lives in which a world of the kind dies.
     private var lives: Int {
         switch self {
         case .alerts, .stalls: 3
-        case .starts, .keptStarts, .ends: 5
+        case .starts, .keptStarts, .ends, .lineups: 5
         case .maintenance: 4
         }
     }
@@ -32,6 +34,7 @@ package enum CrashKind: String, CaseIterable, Sendable {
         case .keptStarts: StartCrashWorld(seed: seed, isKeptUp: true, tears: tears)
         case .ends: EndCrashWorld(seed: seed, tears: tears)
         case .maintenance: MaintenanceCrashWorld(seed: seed, tears: tears)
+        case .lineups: LineupCrashWorld(seed: seed, tears: tears)
         }
     }
 
