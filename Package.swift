@@ -119,8 +119,8 @@ var targets: [Target] = [
         path: "Tests/Support/FanfareTestSupport", swiftSettings: language),
     // The whole engine in one thread, with clocks and a network made of a seed.
     .target(
-        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
-        swiftSettings: language),
+        name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs", "FanfareTestSupport"),
+        path: "Tests/System/Simulation", swiftSettings: language),
     // An engine in one thread that dies again and again, on a disk that keeps what was synced.
     .target(
         name: "CrashSimulation", dependencies: stages("Fanfare", "FanfareRules", "FanfareLog", "FanfareTestSupport"),
@@ -359,10 +359,11 @@ if development {
             name: "LaboratoryReportTests", dependencies: ["Laboratory", "LaboratoryReport"],
             path: "Tests/Unit/LaboratoryReportTests", exclude: ["hdr_check.py"], swiftSettings: swiftOfTests),
         .executableTarget(
-            name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: language),
-        .executableTarget(
-            name: "fanfare-crash-sim", dependencies: ["CrashSimulation"], path: "Load/fanfare-crash-sim",
+            name: "fanfare-sim", dependencies: ["Simulation", "FanfareTestSupport"], path: "Load/fanfare-sim",
             swiftSettings: language),
+        .executableTarget(
+            name: "fanfare-crash-sim", dependencies: ["CrashSimulation", "FanfareTestSupport"],
+            path: "Load/fanfare-crash-sim", swiftSettings: language),
         // Weeks of an engine's life in virtual time, to see what grows.
         .executableTarget(
             name: "fanfare-season",

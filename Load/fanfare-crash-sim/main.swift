@@ -1,4 +1,5 @@
 import CrashSimulation
+import FanfareTestSupport
 import Foundation
 
 // Plays worlds whose engine dies again and again, until one of them shows a violation or the budget is used up.
@@ -10,7 +11,7 @@ let usage = """
       --seeds M      how many seeds (default 50), each of which gives a world of each kind
       --steps S      begins no further seed after so many steps of all worlds
       --seconds T    begins no further seed after so many seconds, once 20 seeds have been played
-      --kind KIND    worlds of this kind: alerts, stalls, starts, kept-starts, ends, maintenance; otherwise of all
+      --kind KIND    worlds of this kind: alerts, stalls, starts, kept-starts, ends, maintenance, lineups; otherwise of all
       --whole        a crash leaves no part of a write that was not synced
       --tell         prints everything that happens
 
@@ -29,11 +30,6 @@ let seedsMin: UInt64 = 20
 /// Lines of a trace before a violation.
 let traceMax = 200
 
-func refuse(_ problem: String) -> Never {
-    FileHandle.standardError.write(Data("fanfare-crash-sim: \(problem)\n\(usage)\n".utf8))
-    exit(2)
-}
-
 /// Plays a world once more for its trace, and ends the program.
 func report(_ violation: String, seed: UInt64, kind: CrashKind, tears: Bool) -> Never {
     var trace: [String] = []
@@ -47,48 +43,28 @@ func report(_ violation: String, seed: UInt64, kind: CrashKind, tears: Bool) -> 
     exit(1)
 }
 
-var numbers: [String: UInt64] = [:]
-var chosen: [CrashKind] = []
-var tears = true
-var tells = false
-var arguments = CommandLine.arguments.dropFirst()
-while let option = arguments.popFirst() {
-    switch option {
-    case "--help", "-h":
-        print(usage)
-        exit(0)
-    case "--whole": tears = false
-    case "--tell": tells = true
-    case "--kind":
-        guard let kind = arguments.popFirst().flatMap(CrashKind.init) else {
-            refuse("\(option) needs one of \(CrashKind.allCases.map(\.rawValue).joined(separator: ", "))")
-        }
-        chosen.append(kind)
-    case "--seed", "--seeds", "--steps", "--seconds":
-        // The limits keep sums within 64 bits.
-        let most: UInt64 = option == "--seed" ? 1 << 62 : 1 << 40
-        guard let value = arguments.popFirst().flatMap({ UInt64($0) }), value <= most else {
-            refuse("\(option) needs a number up to \(most)")
-        }
-        if value == 0, option != "--seed" { refuse("\(option) must be at least 1") }
-        numbers[option] = value
-    default: refuse("unknown option \(option)")
-    }
-}
+let program = WorldProgram(
+    name: "fanfare-crash-sim", usage: usage,
+    options: WorldProgram.Options(
+        numbers: ["--seed", "--seeds", "--steps", "--seconds"], switches: ["--whole", "--tell"],
+        names: ["--kind": CrashKind.allCases.map(\.rawValue)]))
+let arguments = program.read()
 guard ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] == "1" else {
-    refuse("set SWIFT_DETERMINISTIC_HASHING=1: without it no world can be played again")
+    program.refuse("set SWIFT_DETERMINISTIC_HASHING=1: without it no world can be played again")
 }
 
-let first = numbers["--seed"] ?? 1
-let stepsMax = numbers["--steps"].map { Int($0) } ?? .max
+let chosen = arguments.names("--kind").compactMap(CrashKind.init)
+let tears = !arguments.has("--whole")
+let first = arguments.seeds.lowerBound
+let stepsMax = arguments.number("--steps").map { Int($0) } ?? .max
 let clock = ContinuousClock()
 let started = clock.now
-let stopsAt = numbers["--seconds"].map { started + .seconds(Int64($0)) }
+let stopsAt = arguments.number("--seconds").map { started + .seconds(Int64($0)) }
 
-let tell: ((String) -> Void)? = tells ? { print($0) } : nil
-var counts = CrashCounts()
-for seed in first..<first + (numbers["--seeds"] ?? 50) {
-    if counts.steps >= stepsMax { break }
+let tell: ((String) -> Void)? = arguments.has("--tell") ? { print($0) } : nil
+var counts = WorldCounts<CrashOccurrence>()
+for seed in arguments.seeds {
+    if counts[.steps] >= stepsMax { break }
     if let stopsAt, seed - first >= seedsMin, clock.now >= stopsAt { break }
     for kind in chosen.isEmpty ? CrashKind.allCases : chosen {
         let played = kind.play(seed: seed, tears: tears, onHappening: tell)

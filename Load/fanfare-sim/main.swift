@@ -1,3 +1,4 @@
+import FanfareTestSupport
 import Foundation
 import Simulation
 
@@ -29,62 +30,37 @@ let usage = """
       fanfare-sim --seeds 5000                 ten million steps
     """
 
-func refuse(_ problem: String) -> Never {
-    FileHandle.standardError.write(Data("fanfare-sim: \(problem)\n\(usage)\n".utf8))
-    exit(2)
+let program = WorldProgram(
+    name: "fanfare-sim", usage: usage,
+    options: WorldProgram.Options(
+        numbers: ["--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics", "--audit"],
+        switches: ["--announce", "--tell", "--troubles"],
+        names: ["--without": WorldOptions.Extra.allCases.map(\.rawValue)]))
+let arguments = program.read()
+if let wide = ["--activities", "--topics"].first(where: { arguments.number($0) ?? 1 > 10_000 }) {
+    program.refuse("\(wide) is at most 10000")
 }
 
-var numbers: [String: UInt64] = [:]
-var extras = Set(WorldOptions.Extra.allCases)
-var announces = false
-var tells = false
-var printsTroubles = false
-var arguments = CommandLine.arguments.dropFirst()
-while let option = arguments.popFirst() {
-    switch option {
-    case "--help", "-h":
-        print(usage)
-        exit(0)
-    case "--announce": announces = true
-    case "--tell": tells = true
-    case "--troubles": printsTroubles = true
-    case "--without":
-        guard let trouble = arguments.popFirst().flatMap(WorldOptions.Extra.init) else {
-            refuse("\(option) needs one of \(WorldOptions.Extra.allCases.map(\.rawValue).joined(separator: ", "))")
-        }
-        extras.remove(trouble)
-    case "--seed", "--seeds", "--steps", "--seconds", "--activities", "--topics", "--audit":
-        // The limits keep sums within 64 bits.
-        let most: UInt64 = option == "--seed" ? 1 << 62 : 1 << 40
-        guard let value = arguments.popFirst().flatMap({ UInt64($0) }), value <= most else {
-            refuse("\(option) needs a number up to \(most)")
-        }
-        if value == 0, option != "--seed" { refuse("\(option) must be at least 1") }
-        numbers[option] = value
-    default: refuse("unknown option \(option)")
-    }
-}
-if let wide = ["--activities", "--topics"].first(where: { numbers[$0, default: 1] > 10_000 }) {
-    refuse("\(wide) is at most 10000")
-}
-
-let first = numbers["--seed"] ?? 1
-let steps = Int(numbers["--steps"] ?? 2000)
-let auditInterval = Int(numbers["--audit"] ?? 1)
+let extras = Set(WorldOptions.Extra.allCases).subtracting(
+    arguments.names("--without").compactMap(WorldOptions.Extra.init))
+let first = arguments.seeds.lowerBound
+let steps = Int(arguments.number("--steps") ?? 2000)
+let auditInterval = Int(arguments.number("--audit") ?? 1)
 let clock = ContinuousClock()
 let started = clock.now
-let stopsAt = numbers["--seconds"].map { started + .seconds(Int64($0)) }
+let stopsAt = arguments.number("--seconds").map { started + .seconds(Int64($0)) }
 
 var worlds = 0
-var counts = WorldCounts()
-for seed in first..<first + (numbers["--seeds"] ?? 50) {
+var counts = WorldCounts<WorldOccurrence>()
+var troubles = TroublesMet()
+for seed in arguments.seeds {
     if let stopsAt, clock.now >= stopsAt { break }
-    if announces { FileHandle.standardError.write(Data("seed \(seed)\n".utf8)) }
+    if arguments.has("--announce") { FileHandle.standardError.write(Data("seed \(seed)\n".utf8)) }
     var options = WorldOptions(varying: seed, having: extras)
-    if let activities = numbers["--activities"] { options.activitiesMax = Int(activities) }
-    if let topics = numbers["--topics"] { options.topics = Int(topics) }
+    if let activities = arguments.number("--activities") { options.activitiesMax = Int(activities) }
+    if let topics = arguments.number("--topics") { options.topics = Int(topics) }
     let world = World(seed: seed, options: options)
-    if tells { world.onHappening = { print($0) } }
+    if arguments.has("--tell") { world.onHappening = { print($0) } }
     world.auditInterval = auditInterval
     var violation = world.run(steps: steps)
     if violation != nil, auditInterval > 1 {
@@ -95,14 +71,15 @@ for seed in first..<first + (numbers["--seeds"] ?? 50) {
     }
     worlds += 1
     counts += world.counts
+    troubles += world.troubles
     if let violation {
         print("seed \(seed): \(violation)")
         exit(1)
     }
 }
 print(
-    "nothing found: \(worlds) worlds from seed \(first), \(counts.steps) steps, \(counts.audits) audits, "
-        + "\(counts.pushes) pushes, \(counts.alerts) alerts "
-        + "(\(counts.joinedAlerts) of several topics), \(counts.rotations) rotations, "
-        + "\(counts.starts) starts (\(counts.renewals) renewals), \((clock.now - started).components.seconds) s")
-if printsTroubles { print(counts.troubles.table) }
+    "nothing found: \(worlds) worlds from seed \(first), \(counts[.steps]) steps, \(counts[.audits]) audits, "
+        + "\(counts[.pushes]) pushes, \(counts[.alerts]) alerts "
+        + "(\(counts[.joinedAlerts]) of several topics), \(counts[.rotations]) rotations, "
+        + "\(counts[.starts]) starts (\(counts[.renewals]) renewals), \((clock.now - started).components.seconds) s")
+if arguments.has("--troubles") { print(troubles.table) }

@@ -78,8 +78,10 @@ package final class Shard: DeliverySource {
     package func keepClaims(_ limits: ClaimLimits = ClaimLimits()) { membership.claims.keep(limits) }
 
     /// Makes the shard report the topics whose followers have the newest version, for a store that keeps people and their claims. With
-    /// `besideOthers`, other shards may have followers of the same topics.
-    package func reportCompletions(besideOthers: Bool) { reporter.completions.keep(besideOthers: besideOthers) }
+    /// `besideOthers`, other shards may have followers of the same topics. Limits other than the default are for simulations.
+    package func reportCompletions(besideOthers: Bool, _ limits: CompletionLimits = CompletionLimits()) {
+        reporter.completions.keep(besideOthers: besideOthers, limits)
+    }
 
     /// Makes the shard report the stamps that it is about to use, for a store that has reserved stamps up to a ceiling.
     package func reserveStamps(beyond ceiling: Int64) { membership.store.stamps.reserve(beyond: ceiling) }

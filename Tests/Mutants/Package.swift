@@ -124,10 +124,11 @@ let package = Package(
             path: "Tests/Unit/FanfareFanOutTests",
             swiftSettings: swiftOfTests),
         .target(
-            name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs"), path: "Tests/System/Simulation",
-            swiftSettings: swift),
+            name: "Simulation", dependencies: stages("FanfareLineup", "FanfareAPNs", "FanfareTestSupport"),
+            path: "Tests/System/Simulation", swiftSettings: swift),
         .executableTarget(
-            name: "fanfare-sim", dependencies: ["Simulation"], path: "Load/fanfare-sim", swiftSettings: swift),
+            name: "fanfare-sim", dependencies: ["Simulation", "FanfareTestSupport"], path: "Load/fanfare-sim",
+            swiftSettings: swift),
         .target(
             name: "ReferenceModel", dependencies: ["FanfareModel", "FanfareDecisions"],
             path: "Tests/Differential/ReferenceModel",

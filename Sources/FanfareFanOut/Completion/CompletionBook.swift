@@ -1,5 +1,22 @@
 import FanfareModel
 
+/// Limits of the passes that look for topics which all lineups show.
+package struct CompletionLimits: Sendable {
+    /// Maximum number of activities that a turn visits.
+    let visitsMax: Int
+    /// Maximum number of topics that a pass takes up.
+    let topicsMax: Int
+
+    /// - Parameters:
+    ///   - visitsMax: with the default, a turn takes less than a tenth of a millisecond, because a pull may take two turns.
+    ///   - topicsMax: with the default, the first turn of a pass, which takes up its topics, takes about a millisecond.
+    package init(visitsMax: Int = 1 << 9, topicsMax: Int = 1 << 13) {
+        precondition(visitsMax > 0 && topicsMax > 0, "a pass comes to no end")
+        self.visitsMax = visitsMax
+        self.topicsMax = topicsMax
+    }
+}
+
 /// Topics whose followers or lineups have caught up with the newest version, on their way to the core. With a store, a restart then sends these
 /// nothing.
 ///
@@ -9,6 +26,7 @@ struct CompletionBook {
     private(set) var isKept = false
     /// Is `true` if topics without followers are noted, too, because other shards may have some.
     private(set) var notesAbsence = false
+    private(set) var limits = CompletionLimits()
     /// Log time before which all taken follows, starts and moves have been applied; `nil` until the core has sent it.
     private(set) var before: FeedTime?
     private var notes: [TopicCompletion] = []
@@ -44,7 +62,9 @@ struct CompletionBook {
     /// Number of notes at which gathering ends, and that go to the core at a time.
     static let notesMax = 4096
 
-    mutating func keep(besideOthers notesAbsence: Bool) { (isKept, self.notesAbsence) = (true, notesAbsence) }
+    mutating func keep(besideOthers notesAbsence: Bool, _ limits: CompletionLimits = CompletionLimits()) {
+        (isKept, self.notesAbsence, self.limits) = (true, notesAbsence, limits)
+    }
 
     /// Notes that all follows, starts and moves from before that log time have been applied.
     ///

@@ -61,10 +61,6 @@ final class LineupCompletionScan {
     private static let spacing = Duration.microseconds(10)
     /// Time for which a pass waits for urgent pushes, at most.
     static let patience = Duration.seconds(60)
-    /// Activities in a turn: less than a tenth of a millisecond, because a pull may take two turns.
-    static let visitsMax = 1 << 9
-    /// Topics of a pass, which its first turn takes up: about a millisecond.
-    static let topicsMax = 1 << 13
     /// Topics that a turn notes at the end of a pass.
     private static let notesMax = 1 << 10
 
@@ -102,7 +98,7 @@ final class LineupCompletionScan {
         listDismissed()
         if candidates.isEmpty {
             guard mayBegin, !reporter.completions.unnoted.isEmpty, isDue(), !isWaiting() else { return }
-            begin()
+            begin(most: reporter.completions.limits.topicsMax)
         } else if isWaiting() {
             return
         }
@@ -164,7 +160,7 @@ final class LineupCompletionScan {
     }
 
     /// - Parameter topicsMax: number of topics that the pass takes up, at most.
-    private func begin(most topicsMax: Int = LineupCompletionScan.topicsMax) {
+    private func begin(most topicsMax: Int) {
         (cursor, passesAt) = (0, nil)
         hopeless = 0
         if began.left == 0 {
@@ -244,7 +240,7 @@ final class LineupCompletionScan {
     private func visit() {
         guard !candidates.isEmpty else { return }
         guard !places.isEmpty else { return conclude() }
-        let end = min(membership.store.activities.count, cursor + LineupCompletionScan.visitsMax)
+        let end = min(membership.store.activities.count, cursor + reporter.completions.limits.visitsMax)
         while cursor < end, hopeless < candidates.count {
             let slot = ActivitySlot(UInt32(cursor))
             cursor += 1

@@ -23,6 +23,8 @@ struct CrashBuild {
     var limits = ActivityLimits()
     /// Time after which alerts leave without their claims.
     var claimPatience = WorldNode.endlessPatience
+    /// Limits of the passes that look for topics which all lineups show.
+    var completionLimits = CompletionLimits()
 
     var rules: Rules {
         var kind = TopicRules(

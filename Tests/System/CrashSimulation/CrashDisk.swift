@@ -12,7 +12,7 @@ final class CrashDisk: CheckpointSink {
     /// Draws what a crash leaves of the last batch of entries; `nil` if it leaves nothing.
     private var tearing: SplitMix64?
     /// Counts of writes and of what crashes have done to them.
-    private(set) var counts = CrashCounts()
+    private(set) var counts = WorldCounts<CrashOccurrence>()
     let log = MemoryLog()
     private(set) var claims = MemoryClaims()
     let people = MemoryPeopleStore()
@@ -35,13 +35,19 @@ final class CrashDisk: CheckpointSink {
     ///
     /// - Returns: the number of entries of the last batch that are durable nevertheless.
     func crash() -> Int {
-        if !peopleEntries.isEmpty { counts.lost += 1 }
-        if !requests.isEmpty || !completions.isEmpty || stampCeiling != nil { counts.lost += 1 }
+        if !peopleEntries.isEmpty { counts[.lost] += 1 }
+        if !requests.isEmpty || !completions.isEmpty || stampCeiling != nil { counts[.lost] += 1 }
         let count = entries.count
         let kept = tear()
         if kept > 0 { log.append(Array(entries.prefix(kept))) }
         if count > 0 {
-            if kept == 0 { counts.lost += 1 } else if kept < count { counts.torn += 1 } else { counts.unheard += 1 }
+            if kept == 0 {
+                counts[.lost] += 1
+            } else if kept < count {
+                counts[.torn] += 1
+            } else {
+                counts[.unheard] += 1
+            }
         }
         entries = []
         return kept
@@ -86,7 +92,7 @@ final class CrashDisk: CheckpointSink {
         switch part {
         case .claims:
             guard !requests.isEmpty || !completions.isEmpty || stampCeiling != nil else { return false }
-            counts.claims += requests.count
+            counts[.claims] += requests.count
             claims.append(requests.map(\.claims), completions, stampCeiling: stampCeiling)
             if let ceiling = stampCeiling.take() { stamps.raise(to: ceiling) }
             completions = CompletionChanges()

@@ -1,3 +1,5 @@
+package import FanfareTestSupport
+
 /// Kinds of worlds whose engine dies again and again.
 package enum CrashKind: String, CaseIterable, Sendable {
     /// Alerts of sweeps.
@@ -12,12 +14,14 @@ package enum CrashKind: String, CaseIterable, Sendable {
     case ends
     /// Several apps, with hours and an operator's work between two lives.
     case maintenance
+    /// Lineups whose topics end, and whose people change their favourites.
+    case lineups
 
     /// Number of lives in which a world of the kind dies.
     private var lives: Int {
         switch self {
         case .alerts, .stalls: 3
-        case .starts, .keptStarts, .ends: 5
+        case .starts, .keptStarts, .ends, .lineups: 5
         case .maintenance: 4
         }
     }
@@ -30,6 +34,7 @@ package enum CrashKind: String, CaseIterable, Sendable {
         case .keptStarts: StartCrashWorld(seed: seed, isKeptUp: true, tears: tears)
         case .ends: EndCrashWorld(seed: seed, tears: tears)
         case .maintenance: MaintenanceCrashWorld(seed: seed, tears: tears)
+        case .lineups: LineupCrashWorld(seed: seed, tears: tears)
         }
     }
 
@@ -41,13 +46,13 @@ package enum CrashKind: String, CaseIterable, Sendable {
     /// - Returns: what is wrong, and what has happened.
     package func play(
         seed: UInt64, tears: Bool, onHappening: ((String) -> Void)? = nil
-    ) -> (violation: String?, counts: CrashCounts) {
+    ) -> (violation: String?, counts: WorldCounts<CrashOccurrence>) {
         let world = world(seed: seed, tears: tears)
         world.onHappening = onHappening
         let violation = world.play(lives: lives)
         var counts = world.counts
         counts += world.disk.counts
-        counts.worlds = 1
+        counts[.worlds] = 1
         return (violation, counts)
     }
 }

@@ -53,8 +53,8 @@ final class CrashLife: EngineCoreDelegate {
         let nodes = queues.enumerated().map { index, queue in
             WorldNode(
                 app: index / shards, clock, room, pace: .zero, lineups: rules.lineups, limits: build.limits,
-                keepsClaims: true, claimPatience: build.claimPatience, besideOthers: shards > 1, stamps: disk.stamps,
-                loading: queue
+                keepsClaims: true, claimPatience: build.claimPatience, besideOthers: shards > 1,
+                completionLimits: build.completionLimits, stamps: disk.stamps, loading: queue
             ) { told.isSet = true }
         }
         self.nodes = nodes

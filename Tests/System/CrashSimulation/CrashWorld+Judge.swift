@@ -44,6 +44,7 @@ extension CrashWorld {
             let shown = String(decoding: phones[index].state, as: UTF8.self)
             guard card.audience.topics.count == 1 else {
                 if judgesLineups { judgeRows(shown, of: card.audience.topics, on: index, newest) }
+                noteSpared(index)
                 continue
             }
             guard let number = newest[card.audience.topics[0]] else { continue }
@@ -53,6 +54,13 @@ extension CrashWorld {
             judgeEdition(shown, of: card.audience.topics[0], on: index)
             if diedAt != nil { met.spared += 1 }
         }
+    }
+
+    /// Counts a lineup to which the restart has sent nothing.
+    private func noteSpared(_ index: Int) {
+        guard phones[index].pushes == 0, !phones[index].state.isEmpty, !phones[index].hasMoved else { return }
+        met.sparedLineups += 1
+        counts[.sparedLineups] += 1
     }
 
     /// Checks that each topic's row in a lineup shows the topic's newest number.
@@ -90,7 +98,7 @@ extension CrashWorld {
             return
         }
         met.superfluous += 1
-        counts.superfluous += 1
+        counts[.superfluous] += 1
         guard let diedAt, !phones[index].isSick else { return }
         guard card.audience.topics.count == 1 || restorable.contains(index) else { return }
         if let joined = card.joinedAt, joined >= diedAt { return }
@@ -191,6 +199,7 @@ extension CrashWorld {
         )
         judgeSuperfluous(push, to: index)
         phones[index].pushedAt = clock.now
+        phones[index].pushes += 1
         judgeStamp(push, to: index)
         judgeNumber(push, to: index)
         judgeBudget(push, to: index)

@@ -40,6 +40,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         var isSick = false
         /// Time of the newest push that has left for it.
         var pushedAt = MonotonicTime.always
+        /// Number of pushes that have left for it in this life.
+        var pushes = 0
     }
 
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
@@ -91,6 +93,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         var superfluous = 0, spared = 0
         /// Phones whose lineups deaths found restorable, and rows of lineups that were compared with their topics.
         var restorable = 0, rows = 0
+        /// Lineups that got no push in a life, because they had shown everything before.
+        var sparedLineups = 0
         /// Pushes with stamps ahead of the clock, and phones that a death found claimed and without their alert.
         var ahead = 0, lost = 0
         /// Alerts of a life that left for cards while others were loaded, and lives that ended by then.
@@ -113,6 +117,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             sum.spared += more.spared
             sum.restorable += more.restorable
             sum.rows += more.rows
+            sum.sparedLineups += more.sparedLineups
             sum.ahead += more.ahead
             sum.lost += more.lost
             sum.whileLoading += more.whileLoading
@@ -146,6 +151,10 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             build.priority = .immediate
             build.limits = BudgetJudge.limits
         }
+        if seed % 7 < 4 {
+            // A pass takes many turns, and a search several passes.
+            build.completionLimits = CompletionLimits(visitsMax: 1 + Int(seed % 7) * 2, topicsMax: 1 + Int(seed % 2))
+        }
         for _ in 0..<Int.random(in: 20...60, using: &random) {
             let card = newCard()
             do { try disk.people.apply([.insert(card)]) } catch { complain("a card is refused: \(error)") }
@@ -160,9 +169,9 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         let topics = Self.topics.shuffled(using: &random)
         let audience: AudienceKey =
             switch random.next() % 8 {
-            case 0: .lineup(topics, favourite: nil)
+            case 0: .lineup(topics, favourite: drawFavourite())
             // Nobody else has this lineup.
-            case 1, 2: .lineup(topics + [TopicID("own/\(number)")], favourite: nil)
+            case 1, 2: .lineup(topics + [TopicID("own/\(number)")], favourite: drawFavourite())
             default: .topic(topics[0])
             }
         let card = Card(
@@ -177,6 +186,8 @@ final class CrashWorld: MortalWorld, PlayedWorld {
                 audience: audience, follows: Dictionary(uniqueKeysWithValues: audience.topics.map { ($0, since) })))
         return card
     }
+
+    private func drawFavourite() -> TopicID? { random.chance(0.4) ? Self.topics.randomElement(using: &random) : nil }
 
     /// The durable card of each phone, by its number.
     func cards() -> [Int: Card] {
@@ -257,6 +268,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         for push in drawArrivals() { show(push) }
         stalls.end()
         leftUnclaimed = [:]
+        for index in phones.indices { phones[index].pushes = 0 }
         isStalling = hasStalls && random.chance(0.5)
         build.claimPatience = isStalling ? .seconds(2) : WorldNode.endlessPatience
         let shards = Int.random(in: 1...2, using: &random)
@@ -322,13 +334,13 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             return
         }
         stalls.begin(of: part, at: clock.now, for: .milliseconds(Int.random(in: 1000...5000, using: &random)))
-        counts.stalls += 1
+        counts[.stalls] += 1
         tell("a stall of \(part)")
     }
 
     private func step() {
         guard let life else { return }
-        counts.steps += 1
+        counts[.steps] += 1
         stall()
         switch random.next() % 20 {
         case 0:
@@ -411,7 +423,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     private func move() {
         guard let index = phones.indices.randomElement(using: &random) else { return }
         let topics = Self.topics.shuffled(using: &random)
-        let topic = random.chance(0.3) ? AudienceKey.lineup(topics, favourite: nil) : .topic(topics[0])
+        let topic = random.chance(0.3) ? AudienceKey.lineup(topics, favourite: drawFavourite()) : .topic(topics[0])
         let phone = phones[index]
         phones[index].hasMoved = true
         for followed in topic.topics where phones[index].follows[followed] == nil {

@@ -180,7 +180,7 @@ final class EndCrashWorld: MortalWorld, PlayedWorld {
 
     private func step() {
         guard let life else { return }
-        counts.steps += 1
+        counts[.steps] += 1
         switch random.next() % 20 {
         case 0, 1: random.chance(0.5) ? happen() : change()
         case 2..<5: _ = life.runCore()

@@ -261,7 +261,7 @@ final class MaintenanceCrashWorld: MortalWorld, PlayedWorld {
 
     private func step() {
         guard let life else { return }
-        counts.steps += 1
+        counts[.steps] += 1
         switch random.next() % 20 {
         case 0..<3: happen(in: topics.randomElement(using: &random)!, mayEnd: true)
         case 3: random.chance(0.4) ? follow() : change()

@@ -14,7 +14,7 @@ class MortalWorld {
     private(set) var life: CrashLife?
     private(set) var violation: String?
     /// Counts of what the world has done, without those of its disk.
-    var counts = CrashCounts()
+    var counts = WorldCounts<CrashOccurrence>()
     /// Is told what happens, in words.
     var onHappening: ((String) -> Void)?
 
@@ -39,8 +39,8 @@ class MortalWorld {
     /// Kills the engine, if one runs: the disk keeps what was synced, and maybe the beginning of the last write.
     func crash() {
         guard let life, !life.isOver else { return }
-        counts.crashes += 1
-        if life.nodes.contains(where: { !$0.network.flights.isEmpty }) { counts.crashesInSweeps += 1 }
+        counts[.crashes] += 1
+        if life.nodes.contains(where: { !$0.network.flights.isEmpty }) { counts[.crashesInSweeps] += 1 }
         let torn = disk.crash()
         if torn > 0 { tell("the crash leaves \(torn) entries of the last write") }
     }

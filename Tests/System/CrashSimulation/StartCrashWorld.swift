@@ -208,7 +208,7 @@ final class StartCrashWorld: MortalWorld, PlayedWorld {
 
     private func step() {
         guard let life else { return }
-        counts.steps += 1
+        counts[.steps] += 1
         switch random.next() % 20 {
         case 0: start()
         case 1: change()

@@ -39,7 +39,8 @@ final class WorldNode {
         app: Int, _ clock: ManualClock, _ room: WorldRoom, pace: Duration, lineups: LineupRules,
         limits: ActivityLimits = ActivityLimits(), keepsClaims: Bool,
         claimPatience: Duration = WorldNode.endlessPatience, besideOthers: Bool = true,
-        stamps: StampCeiling = StampCeiling(), loading: LoadingQueue? = nil,
+        completionLimits: CompletionLimits = CompletionLimits(), stamps: StampCeiling = StampCeiling(),
+        loading: LoadingQueue? = nil,
         wakeCore: @escaping () -> Void
     ) {
         self.app = app
@@ -57,7 +58,7 @@ final class WorldNode {
         if keepsClaims {
             shard.keepClaims(ClaimLimits(patience: claimPatience, blocks: 1...8, namedMax: 4))
             shard.reportRemovals()
-            shard.reportCompletions(besideOthers: besideOthers)
+            shard.reportCompletions(besideOthers: besideOthers, completionLimits)
             shard.reserveStamps(beyond: stamps.reserved)
         }
         turn = ShardTurn(

@@ -1,15 +1,16 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareTestSupport
 
 extension World {
     /// Checks everything that can be said of a push when it is pulled. Numbers in the texts are the design's invariants.
     func judge(_ payload: Payload, to index: Int, token: [UInt8], from node: Node) -> String? {
-        counts.pushes += 1
+        counts[.pushes] += 1
         let sight = sight(of: payload, to: index, token: token, from: node)
         if let violation = sight.violation(of: Sight.judges) { return violation }
         if payload.event == .start {
-            counts.starts += 1
-            if sight.phone.card?.renews != nil { counts.renewals += 1 }
+            counts[.starts] += 1
+            if sight.phone.card?.renews != nil { counts[.renewals] += 1 }
         }
         if let violation = judgeLane(of: payload, for: sight.phone, from: node)
             ?? sight.violation(of: Sight.cardJudges)
@@ -20,8 +21,8 @@ extension World {
         if payload.event != .end || !sight.age.isAlmostOver, let violation = judgeRotation(sight, to: index) {
             return violation
         }
-        if payload.alert != nil { counts.alerts += 1 }
-        if let told = sight.told, told.count > 1 { counts.joinedAlerts += 1 }
+        if payload.alert != nil { counts[.alerts] += 1 }
+        if let told = sight.told, told.count > 1 { counts[.joinedAlerts] += 1 }
         return sight.violation(of: Sight.attentionJudges)
     }
 
@@ -60,7 +61,7 @@ extension World {
         let violation = phones[index].lineup.rotation.seen(
             sight.payload, isLive: topics.contains { sight.published.latest[$0]?.event == .update },
             after: sight.now - sight.phone.following.joinedAt, granting: options.lineupRules.rotationPushes)
-        if violation == nil { counts.rotations += 1 }
+        if violation == nil { counts[.rotations] += 1 }
         return violation
     }
 

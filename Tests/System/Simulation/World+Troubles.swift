@@ -70,7 +70,7 @@ extension World {
             }
             node.flying[index].outcome = .notProcessed
             node.flying[index].arrives = false
-            if let meeting = meeting(of: payload, to: phone) { counts.troubles.note(.revokedKey, meeting) }
+            if let meeting = meeting(of: payload, to: phone) { troubles.note(.revokedKey, meeting) }
         }
     }
 
@@ -143,29 +143,29 @@ extension World {
     /// Counts the troubles that this push has met.
     func note(_ payload: Payload, to index: Int, _ fate: Fate, from node: Node) {
         guard let meeting = meeting(of: payload, to: index) else { return }
-        if let trouble = fate.trouble { counts.troubles.note(trouble, meeting) }
-        if node.clock.isAhead { counts.troubles.note(.clockAhead, meeting) }
-        if node.clock.isBack { counts.troubles.note(.clockBack, meeting) }
-        if node.judges.deadTokens.isShut { counts.troubles.note(.shutGuard, meeting) }
-        if !node.rings.backlog.isEmpty { counts.troubles.note(.fullRing, meeting) }
+        if let trouble = fate.trouble { troubles.note(trouble, meeting) }
+        if node.clock.isAhead { troubles.note(.clockAhead, meeting) }
+        if node.clock.isBack { troubles.note(.clockBack, meeting) }
+        if node.judges.deadTokens.isShut { troubles.note(.shutGuard, meeting) }
+        if !node.rings.backlog.isEmpty { troubles.note(.fullRing, meeting) }
         let leaving = phones.lazy.filter {
             $0.served == nil && $0.life.hasLeft && !$0.life.isGone && self.nodes[$0.node] === node
         }
-        if leaving.count >= 4 { counts.troubles.note(.massUnfollow, meeting) }
+        if leaving.count >= 4 { troubles.note(.massUnfollow, meeting) }
         let phone = phones[index]
-        if phone.naming.wasUsed { counts.troubles.note(.reusedID, meeting) }
-        if phone.health.wasHeld { counts.troubles.note(.reRegistered, meeting) }
+        if phone.naming.wasUsed { troubles.note(.reusedID, meeting) }
+        if phone.health.wasHeld { troubles.note(.reRegistered, meeting) }
         if phones.contains(where: {
             $0.card?.isReported == true && !$0.hasToken && !$0.life.isGone && nodes[$0.node] === node
         }) {
-            counts.troubles.note(.lostToken, meeting)
+            troubles.note(.lostToken, meeting)
         }
         let topics = phone.served?.topics ?? []
         if topics.contains(where: { node.topics.latest[$0].map { feed.disorder.serials.contains($0.serial) } == true })
         {
-            counts.troubles.note(.disorderedEvent, meeting)
+            troubles.note(.disorderedEvent, meeting)
         }
-        if topics.contains(where: feed.history.reopened.contains) { counts.troubles.note(.reopened, meeting) }
-        if topics.contains(where: feed.history.reborn.contains) { counts.troubles.note(.reborn, meeting) }
+        if topics.contains(where: feed.history.reopened.contains) { troubles.note(.reopened, meeting) }
+        if topics.contains(where: feed.history.reborn.contains) { troubles.note(.reborn, meeting) }
     }
 }

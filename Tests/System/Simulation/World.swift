@@ -2,6 +2,7 @@ import FanfareDecisions
 import FanfareFanOut
 import FanfareModel
 import FanfareQueues
+package import FanfareTestSupport
 
 /// Feed, decision core, shards and a network of phones in one thread, driven by one seed. Every random choice comes from the seed, so a
 /// failure is reproduced by its number.
@@ -44,7 +45,8 @@ package final class World {
     var isMisconfigured = false
     /// Subscribers by the preferences in their commands.
     var wishes: [Preferences: Subscriber] = [:]
-    package internal(set) var counts = WorldCounts()
+    package internal(set) var counts: WorldCounts<WorldOccurrence> = WorldCounts()
+    package internal(set) var troubles = TroublesMet()
     /// Number of steps from one audit of the shards' parts to the next, at least 1. An audit takes two thirds of a step's time and changes
     /// nothing: a world goes the same way whatever its interval.
     package var auditInterval = 1
@@ -66,15 +68,15 @@ package final class World {
     /// - Returns: a violation, or `nil` after `count` steps and a final calm in which everything settled.
     package func run(steps count: Int) -> String? {
         for _ in 0..<count {
-            counts.steps += 1
-            let isAudited = counts.steps % auditInterval == 0
+            counts[.steps] += 1
+            let isAudited = counts[.steps] % auditInterval == 0
             if let violation = step() ?? (isAudited ? locallyViolated() : falsehood ?? feed.violatedInvariant()) {
-                return "step \(counts.steps): \(violation)"
+                return "step \(counts[.steps]): \(violation)"
             }
             // Now and then the world goes quiet, and the global invariants are checked.
-            if random.chance(0.002), let violation = calm() { return "calm after step \(counts.steps): \(violation)" }
+            if random.chance(0.002), let violation = calm() { return "calm after step \(counts[.steps]): \(violation)" }
         }
-        return calm().map { "calm after step \(counts.steps): \($0)" }
+        return calm().map { "calm after step \(counts[.steps]): \($0)" }
     }
 
     private func step() -> String? {
@@ -154,7 +156,7 @@ package final class World {
     }
 
     func happens(_ what: @autoclosure () -> String, at node: Node) {
-        onHappening?("\(counts.steps) \(moment.monotonic.nanoseconds / 1_000_000) ms, node \(node.index): \(what())")
+        onHappening?("\(counts[.steps]) \(moment.monotonic.nanoseconds / 1_000_000) ms, node \(node.index): \(what())")
     }
 
     func digest(_ numbers: UInt64...) {
@@ -163,7 +165,7 @@ package final class World {
 
     /// Audits the parts of all shards, and checks the feed.
     func locallyViolated() -> String? {
-        counts.audits += 1
+        counts[.audits] += 1
         for node in nodes { if let violation = node.shard.violatedInvariant() { return violation } }
         if let falsehood { return falsehood }
         return feed.violatedInvariant()

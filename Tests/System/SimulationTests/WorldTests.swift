@@ -1,3 +1,4 @@
+import FanfareTestSupport
 import Simulation
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
         let world = World(seed: seed, options: WorldOptions(varying: seed))
         let violation = world.run(steps: 2000)
         #expect(violation == nil, "seed \(seed)")
-        #expect(world.counts.pushes > 5, "seed \(seed) saw too little to prove anything")
+        #expect(world.counts[.pushes] > 5, "seed \(seed) saw too little to prove anything")
     }
 
     /// Worlds that have once shown a fault of the engine or of its judges: cards that outlived their limit, a version that showed more
@@ -66,9 +67,9 @@ import Testing
         eighth.auditInterval = 8
         let violations = [each.run(steps: 500), eighth.run(steps: 500)]
         #expect(violations.allSatisfy { $0 == nil })
-        #expect(each.digest == eighth.digest && each.counts.pushes == eighth.counts.pushes)
+        #expect(each.digest == eighth.digest && each.counts[.pushes] == eighth.counts[.pushes])
         // Both worlds audit every pull of their calms.
-        #expect(each.counts.audits - eighth.counts.audits == 500 - 500 / 8)
+        #expect(each.counts[.audits] - eighth.counts[.audits] == 500 - 500 / 8)
     }
 
     private static func digests() -> String {

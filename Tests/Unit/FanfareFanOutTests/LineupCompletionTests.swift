@@ -25,11 +25,13 @@ import Testing
             freesID: event == .end)
     }
 
-    private static func service(lineups: LineupRules = LineupRules(), besideOthers: Bool = false) -> ScriptedService {
+    private static func service(
+        lineups: LineupRules = LineupRules(), besideOthers: Bool = false, limits: CompletionLimits = CompletionLimits()
+    ) -> ScriptedService {
         let shard = Shard(lineups: lineups)
         shard.keepClaims()
         shard.reportRemovals()
-        shard.reportCompletions(besideOthers: besideOthers)
+        shard.reportCompletions(besideOthers: besideOthers, limits)
         let service = ScriptedService(shard: shard)
         service.apply(.followed(before: CompletionTests.time(10), sent: CompletionTests.time(9)))
         return service
@@ -205,6 +207,20 @@ import Testing
             #expect(service.shard.retries.lineupScan.violation() == nil)
         }
         #expect(named.count == topics.count && most <= CompletionBook.notesMax)
+    }
+
+    @Test func aSearchOfOneTopicAPassAndOneVisitATurnFindsTheSame() {
+        let service = Self.service(limits: CompletionLimits(visitsMax: 1, topicsMax: 1))
+        service.answer = { member, _ in member == 2 ? .refused : .accepted }
+        for member in 1...3 { service.follow(member, Self.own(member)) }
+        for place in 0..<2 { service.apply(.publish(Self.publication(UInt64(place + 1), of: place, version: 1))) }
+        let found = Self.completions(service, after: 60)
+        #expect(Self.named(found) == Set(Self.topics))
+        for topic in Self.topics {
+            let last = found.last { $0.publication.topicID == topic }
+            #expect(last?.exceptions == [ClaimTests.mark(2)], "\(topic)")
+        }
+        #expect(service.shard.violatedInvariant() == nil)
     }
 
     @Test func noSearchRunsBeforeUrgentPushesHaveLeft() {

@@ -21,19 +21,19 @@ import Testing
         let disk = CrashDisk()
         let kept = try Self.crash(disk)
         #expect(kept == 0 && disk.log.end == 0)
-        #expect(disk.counts.lost == 1 && disk.counts.torn == 0 && disk.counts.unheard == 0)
+        #expect(disk.counts[.lost] == 1 && disk.counts[.torn] == 0 && disk.counts[.unheard] == 0)
     }
 
     @Test func aCrashMayLeaveTheBeginningOfTheLastWrite() throws {
-        var counts = CrashCounts()
+        var counts = WorldCounts<CrashOccurrence>()
         for seed in 0..<64 {
             let disk = CrashDisk(tearing: UInt64(seed))
             let kept = try Self.crash(disk)
             #expect(disk.log.end == LogPosition(kept))
             counts += disk.counts
         }
-        #expect(counts.lost > 0 && counts.torn > 0 && counts.unheard > 0, "\(counts)")
-        #expect(counts.lost + counts.torn + counts.unheard == 64, "each write is lost, torn or unheard")
+        #expect(counts[.lost] > 0 && counts[.torn] > 0 && counts[.unheard] > 0, "\(counts)")
+        #expect(counts[.lost] + counts[.torn] + counts[.unheard] == 64, "each write is lost, torn or unheard")
     }
 
     @Test func aWriteThatWasSyncedOutlivesACrash() throws {
@@ -45,6 +45,6 @@ import Testing
         let hasSynced = disk.sync(.log)
         let kept = disk.crash()
         #expect(hasSynced && kept == 0 && disk.log.end == 1)
-        #expect(disk.counts == CrashCounts())
+        #expect(disk.counts == WorldCounts<CrashOccurrence>())
     }
 }

@@ -1,12 +1,13 @@
 import CrashSimulation
+import FanfareTestSupport
 import Testing
 
 @Suite struct CrashKindTests {
     @Test func aWorldCountsItsStepsAndTheDeathsOfItsEngine() {
         let (violation, counts) = CrashKind.ends.play(seed: 1, tears: false)
         #expect(violation == nil)
-        #expect(counts.worlds == 1 && counts.crashes == 5 && counts.steps >= 20, "\(counts)")
-        #expect(counts.torn == 0 && counts.unheard == 0, "no write is torn unless the disk tears")
+        #expect(counts[.worlds] == 1 && counts[.crashes] == 5 && counts[.steps] >= 20, "\(counts)")
+        #expect(counts[.torn] == 0 && counts[.unheard] == 0, "no write is torn unless the disk tears")
     }
 
     @Test func aWorldTellsWhatHappensInIt() {

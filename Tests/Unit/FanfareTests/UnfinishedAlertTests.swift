@@ -23,6 +23,7 @@ import Testing
         #expect(met.late > 100 && met.uncertain > 3 && met.alerts > met.late, "\(met)")
         #expect(met.spared > 100 && met.superfluous > 100 && met.ahead > 100, "\(met)")
         #expect(met.ofLineups > 100 && met.lateOfLineups > 10 && met.restorable > 10 && met.rows > 100, "\(met)")
+        #expect(met.sparedLineups > 10, "\(met)")
         #expect(met.whileLoading > 10 && met.unloaded > 5, "\(met)")
         #expect(met.upgrades > 10 && met.quietUpgrades > 2, "\(met)")
         #expect(met.lost > 0, "no death met a claimed phone without its alert")

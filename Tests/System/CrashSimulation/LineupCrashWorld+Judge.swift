@@ -1,0 +1,135 @@
+import FanfareFanOut
+import FanfareLog
+import FanfareModel
+import FanfareTestSupport
+
+/// The judgement of pushes, and of what cards and the store have after a calm.
+extension LineupCrashWorld {
+    private func dismissalTime(of topic: TopicID) -> FeedTime? { logged.dismissal(of: topic, by: rule) }
+
+    func judge(_ push: WorldNetwork.Flight) {
+        guard let index = byToken[push.token] else { return complain("a push to nobody") }
+        tell("\(push.event) to phone \(index): \(String(decoding: push.state, as: UTF8.self))")
+        phones[index].pushes += 1
+        // The end of a lineup is a summary, which shows topics that were dismissed before, too.
+        guard push.event == .update else {
+            phones[index].isOver = true
+            return
+        }
+        logged.read(disk.log)
+        judgeComebacks(LineupRows(push.state), on: index)
+    }
+
+    /// Checks that the push shows no row that had gone from the card, and none of a topic that was dismissed before this life. While all other topics
+    /// are dismissed, too, the last one keeps the spotlight.
+    private func judgeComebacks(_ rows: LineupRows, on index: Int) {
+        for topic in rows.topics where topic != rows.spotlight {
+            if phones[index].isSettled, phones[index].gone.contains(topic) {
+                complain("phone \(index) gets the row of \(topic) again, which had gone")
+            }
+            if let dismissal = dismissalTime(of: topic), dismissal + .seconds(5) < begunAt {
+                complain("phone \(index) gets the row of \(topic), which was dismissed before this life")
+            }
+        }
+    }
+
+    func show(_ push: WorldNetwork.Flight) {
+        guard let index = byToken[push.token] else { return }
+        phones[index].state = push.state
+        guard push.event == .update, let selection = phones[index].selections.last else { return }
+        let rows = LineupRows(push.state)
+        for topic in selection.audience.topics where rows[topic] == nil {
+            guard let dismissal = dismissalTime(of: topic), dismissal + Self.slack < clock.truth else { continue }
+            phones[index].gone.insert(topic)
+        }
+    }
+
+    /// The durable card of each phone, by its number.
+    private func cards() -> [(index: Int, card: Card)] {
+        var found: [(index: Int, card: Card)] = []
+        try? disk.people.read { (_, row) throws(LogError) in
+            if case .success(let card) = row, let index = byToken[card.token] { found.append((index, card)) }
+            return true
+        }
+        return found
+    }
+
+    /// Checks that the store has the last selection that it has acknowledged, or a later one.
+    func judgeSelections() {
+        for (index, card) in cards() {
+            let selections = phones[index].selections
+            let kept = selections.lastIndex { $0.isKept.isSet } ?? 0
+            guard selections[kept...].contains(where: { $0.audience == card.audience }) else {
+                complain(
+                    "phone \(index) has \(card.audience) in the store, which has acknowledged \(selections[kept].audience)"
+                )
+                continue
+            }
+        }
+    }
+
+    /// Checks that each card shows what the topics of its lineup do.
+    func judgeCards(calmSince since: FeedTime) {
+        for (index, card) in cards() where card.phase == .shown && !phones[index].isOver {
+            let topics = card.audience.topics
+            let ends = topics.compactMap { logged.endedAt[$0] }
+            guard ends.count < topics.count else {
+                judgeEnd(of: card, on: index, ends)
+                continue
+            }
+            let rows = LineupRows(phones[index].state)
+            let hasLive = topics.contains { logged.newest[$0] != nil && logged.endedAt[$0] == nil }
+            for topic in topics {
+                judgeRow(of: topic, in: rows, on: index, mayStay: !hasLive, calmSince: since)
+            }
+            judgeSpotlight(rows, of: card, on: index, calmSince: since)
+        }
+    }
+
+    /// Checks that the card has its end if it showed the lineup before all topics were over.
+    private func judgeEnd(of card: Card, on index: Int, _ ends: [FeedTime]) {
+        guard phones[index].isSettled, !phones[index].state.isEmpty, let last = ends.max(),
+            card.joinedAt.map({ $0 < last }) ?? true
+        else { return }
+        complain("phone \(index) lacks the end of \(card.audience)")
+    }
+
+    /// - Parameter mayStay: `true` if no topic of the lineup is live: then a dismissed row stays until something happens.
+    private func judgeRow(
+        of topic: TopicID, in rows: LineupRows, on index: Int, mayStay: Bool, calmSince since: FeedTime
+    ) {
+        guard let newest = logged.newest[topic] else { return }
+        guard let dismissal = dismissalTime(of: topic) else {
+            met[.liveRows] += 1
+            if rows[topic] != newest {
+                complain("phone \(index) shows \(rows[topic] ?? "nothing") of \(topic), and not \(newest)")
+            }
+            return
+        }
+        guard phones[index].isSettled else { return }
+        if dismissal > clock.truth + Self.slack {
+            met[.endedRows] += 1
+            if rows[topic] == nil { complain("phone \(index) lacks the row of \(topic), which is not dismissed yet") }
+        } else if rows[topic] == nil {
+            met[dismissal < begunAt ? .goneBefore : .goneRows] += 1
+        } else if !mayStay, rows.spotlight != topic, begunAt < dismissal, dismissal + Self.slack < since, isLong(since)
+        {
+            complain("phone \(index) keeps the row of \(topic), which was dismissed")
+        }
+    }
+
+    private func judgeSpotlight(_ rows: LineupRows, of card: Card, on index: Int, calmSince since: FeedTime) {
+        guard case .lineup(_, let favourite?) = card.audience, logged.newest[favourite] != nil,
+            logged.endedAt[favourite] == nil, isLong(since)
+        else { return }
+        met[.favourites] += 1
+        if rows.spotlight != favourite {
+            complain(
+                "the spotlight of phone \(index) is on \(rows.spotlight?.rawValue ?? "nothing"), and not on the favourite \(favourite)"
+            )
+        }
+    }
+
+    /// Returns whether the calm has been long enough for a push of each rotation.
+    private func isLong(_ since: FeedTime) -> Bool { clock.truth - since > .seconds(90) }
+}
