@@ -1,9 +1,10 @@
 import FanfareModel
+import FanfareQueues
 
 /// The audiences of a shard by index. Indices of removed audiences are reused.
 struct AudienceTable {
     /// The audiences, with placeholders for free and resting ones.
-    private(set) var rows: [Audience] = []
+    private(set) var rows = SegmentedArray<Audience>()
     /// Placeholder for a freed audience, until its index is reused.
     let vacant = Audience(topics: [], trackedMax: 1)
     /// Placeholder for a lineup at rest, whose state is in the table of lineups.
@@ -12,14 +13,15 @@ struct AudienceTable {
     /// of one.
     let restingFollower = Audience(topics: [.none], trackedMax: 1)
     private(set) var followers = RestingFollowers()
-    /// Objects for audiences that wake, left by audiences that rest: of topics' only followers, and of lineups.
+    /// Objects for audiences that wake, left by audiences that rest: of topics' only followers, and of lineups. They are arrays, which have at most
+    /// `spareMax` elements.
     private var spareFollowers: [Audience] = []
     private var spareLineups: [Audience] = []
     private static let spareMax = 4096
     /// Number of audiences so far, each of which is a tenant of its place from `insert` or from its waking on.
     private var tenants: UInt64 = 0
     /// Indices of audiences whose last member has left.
-    private var freeRows: [AudienceIndex] = []
+    private var freeRows = SegmentedArray<AudienceIndex>()
     /// Index of the audience with the most members. It may be stale after that audience shrinks, until the audience has half of its members or
     /// another audience changes.
     private var largest = AudienceIndex(0)

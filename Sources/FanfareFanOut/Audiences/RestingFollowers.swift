@@ -1,10 +1,11 @@
 import FanfareModel
+import FanfareQueues
 
 /// The audiences at rest that are a topic's only follower, by index: an order, a ride, a place in a queue. Each follower has its topic's newest
 /// version, and nothing is pending. Its audience is a row here, and an object only from the arrival of a version until its push has been answered.
 struct RestingFollowers {
     /// Rows by index of the audience; `nil` for an audience that is awake, and for a place of another kind.
-    private var rows: [RestingFollower?] = []
+    private var rows = SegmentedArray<RestingFollower?>()
     private(set) var count = 0
 
     subscript(index: AudienceIndex) -> RestingFollower? { index.place < rows.count ? rows[index.place] : nil }
@@ -18,7 +19,7 @@ struct RestingFollowers {
 
     mutating func rest(_ row: RestingFollower, at index: AudienceIndex) {
         let place = index.place
-        if place >= rows.count { rows.append(contentsOf: repeatElement(nil, count: place + 1 - rows.count)) }
+        while rows.count <= place { rows.append(nil) }
         rows[place] = row
         count += 1
     }

@@ -10,17 +10,17 @@ extension ActivitySlot: SweepMember {
     var index: Int { Int(rawValue) }
 }
 
-/// The members of an audience as a dense array, and how far the current sweep has come.
+/// The members of an audience without gaps, and how far the current sweep has come.
 ///
 /// The unvisited members are those in the circular range of `remaining` positions from `cursor` on. A restart (for a newer version
-/// mid-sweep) makes that range the whole array again, beginning at the cursor: the sweep goes on and wraps around to the members that got
+/// mid-sweep) makes that range the whole circle again, beginning at the cursor: the sweep goes on and wraps around to the members that got
 /// the older version.
 ///
 /// Joining and leaving move at most three members and keep the partition exact: no unvisited member is ever skipped, and no visited
 /// member is visited again in the same lap. The `positions` column, by `index` of the member, has each member's position; every call
 /// updates it.
 struct SweepOrder<Member: SweepMember> {
-    private(set) var members: [Member] = []
+    private(set) var members = SweepMembers<Member>()
     private(set) var cursor = 0
     private(set) var remaining = 0
 
@@ -29,14 +29,14 @@ struct SweepOrder<Member: SweepMember> {
     /// Makes all members unvisited.
     mutating func restart() { remaining = members.count }
 
-    /// Returns the next consecutive unvisited members, at most `limit`; none at the end of the lap. O(1).
+    /// Returns the next consecutive unvisited members, at most `limit`, and no more than stand side by side; none at the end of the lap. O(1).
     func next(limit: Int) -> ArraySlice<Member> {
-        members[cursor..<cursor + min(limit, remaining, members.count - cursor)]
+        members.neighbours(from: cursor, limit: min(limit, remaining))
     }
 
-    /// Returns the next consecutive unvisited members after the first `skipped` of them, at most `limit`. O(1).
-    func next(limit: Int, skipping skipped: Int) -> ArraySlice<Member> {
-        guard skipped < remaining else { return [] }
+    /// Returns the next unvisited members after the first `skipped` of them, at most `limit`, and none behind the last position. O(1).
+    func next(limit: Int, skipping skipped: Int) -> Slice<SweepMembers<Member>> {
+        guard skipped < remaining else { return members[cursor..<cursor] }
         let first = cursor + skipped < members.count ? cursor + skipped : cursor + skipped - members.count
         return members[first..<first + min(limit, remaining - skipped, members.count - first)]
     }
@@ -63,7 +63,7 @@ struct SweepOrder<Member: SweepMember> {
 
     /// Resets the order to one visited member.
     mutating func rest(_ member: Member) {
-        members.removeAll(keepingCapacity: true)
+        members.removeAll()
         members.append(member)
         cursor = 0
         remaining = 0
@@ -77,10 +77,10 @@ struct SweepOrder<Member: SweepMember> {
         if remaining == 0 {
             cursor = end
         } else if cursor + remaining < end {
-            // The unvisited range ends before the array does: its next position takes the joiner.
+            // The unvisited range ends before the last position: its next position takes the joiner.
             exchange(end, cursor + remaining, &positions)
         }
-        // A range that wraps, or that ends with the array, has just grown by the new last position.
+        // A range that wraps, or that ended with the last position, has just grown by the new one.
         remaining += 1
     }
 

@@ -136,7 +136,8 @@ struct ClaimBook {
     ///
     /// - Parameter lacks: returns whether the activity has not had the alerts.
     mutating func claim(
-        _ alerts: FreshAlerts, for slots: ArraySlice<ActivitySlot>, since first: UInt64, lacks: (ActivitySlot) -> Bool
+        _ alerts: FreshAlerts, for slots: some Collection<ActivitySlot>, since first: UInt64,
+        lacks: (ActivitySlot) -> Bool
     ) {
         var activities: [ActivityMark] = []
         activities.reserveCapacity(slots.count)

@@ -181,7 +181,7 @@ final class AlertClaims {
         guard let slot = run.first, let first = need(of: slot, in: audience, at: moment) else {
             return run.prefix { need(of: $0, in: audience, at: moment) == nil }
         }
-        for next in audience.order.next(limit: membership.claims.limits.blocks.lowerBound) {
+        for next in audience.order.next(limit: membership.claims.limits.blocks.lowerBound, skipping: 0) {
             if carries(next), let need = need(of: next, in: audience, at: moment) { claim(need, for: next) }
         }
         awaitClaim(slot, of: audience, since: first.first, at: moment)

@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// Content of `ShardCommand.follow`.
 struct Follow {

@@ -13,7 +13,7 @@ struct DueEntries {
     var count: Int { kept.count + rest.count }
     var isEmpty: Bool { kept.isEmpty && rest.isEmpty }
     /// Entries, oldest first; for checks.
-    var elements: [Int] { (kept.elements + rest.elements).map { Int($0) } }
+    var elements: [Int] { (Array(kept.elements) + rest.elements).map { Int($0) } }
 
     /// Returns whether the present pass has kept an entry of the row.
     func hasKept(_ row: Int) -> Bool {

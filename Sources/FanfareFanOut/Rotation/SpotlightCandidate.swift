@@ -1,6 +1,6 @@
 /// A topic as a lineup's rotation sees it, which may give it the spotlight.
-package struct SpotlightCandidate: Sendable, Hashable {
-    package enum Life: Sendable {
+package struct SpotlightCandidate: Sendable, Hashable, BitwiseCopyable {
+    package enum Life: Sendable, BitwiseCopyable {
         /// The topic has a state to show, and has not begun.
         case upcoming
         case live

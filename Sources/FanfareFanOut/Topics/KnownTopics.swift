@@ -1,4 +1,5 @@
 import FanfareModel
+import FanfareQueues
 
 /// The topics that a shard knows, by index: those that the core keeps and publishes, and those of the shard's audiences. Any other topic
 /// is removed, and its index may be reused.
@@ -75,7 +76,7 @@ struct KnownTopics {
     }
 
     /// Numbers of a topic for visits to lineups.
-    @safe struct Face {
+    @safe struct Face: BitwiseCopyable {
         /// The latest publication as lineups show it, which the topic's row keeps; `nil` until a lineup does.
         fileprivate(set) var encoded: Unmanaged<LineupTopic>?
         fileprivate(set) var topic: SpotlightCandidate
@@ -92,14 +93,16 @@ struct KnownTopics {
     }
 
     /// Faces of the topics, by place.
-    private(set) var faces: [Face] = []
-    private var rows: [Topic] = []
-    private var indices: [TopicID: TopicIndex] = [:]
+    private(set) var faces = GrowingColumn<Face>()
+    private var rows = SegmentedArray<Topic>()
+    /// Indices of the topics that are found by their ids, by hash of the id, which stays in the topic's row.
+    private var names = SegmentTable()
     /// Index of the topic of the last publication, by the place of its number. It is valid while that row has the number's birth.
-    private var indicesByPlace: [TopicIndex] = []
+    private var indicesByPlace = GrowingColumn<TopicIndex>()
     /// Indices without a topic.
-    private var free: [TopicIndex] = []
-    /// Number of rows without a name, by the id that they had.
+    private var free = SegmentedArray<TopicIndex>()
+    /// Number of rows without a name, by the id that they had. The dictionary doubles as a whole: such a row is left only by a topic that is over and
+    /// has followers while its id has another topic, and goes with the last of them.
     private var nameless: [TopicID: Int] = [:]
     /// Number of topics that are followed, and of which nothing has been published.
     private(set) var unpublished = 0
@@ -115,23 +118,44 @@ struct KnownTopics {
         self.order = order
     }
 
-    var count: Int { indices.count }
+    var count: Int { names.count }
 
     subscript(index: TopicIndex) -> Topic {
         _read { yield rows[index.place] }
         _modify { yield &rows[index.place] }
     }
 
-    func index(of id: TopicID) -> TopicIndex? { indices[id] }
+    func index(of id: TopicID) -> TopicIndex? {
+        names.find(KnownTopics.hash(id)) { rows[$0].id == id }.map { TopicIndex($0) }
+    }
+
+    /// Swift keys the hash per process, as it does for a dictionary.
+    private static func hash(_ id: TopicID) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(id)
+        return UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+
+    /// Makes a topic's id lead to its row. The id must lead to no other one.
+    private mutating func name(_ index: TopicIndex) {
+        let rows = rows
+        names.insert(index.place) { KnownTopics.hash(rows[$0].id) }
+    }
+
+    /// Ends what `name` has begun.
+    private mutating func removeName(of index: TopicIndex) {
+        let rows = rows
+        names.remove(index.place) { KnownTopics.hash(rows[$0].id) }
+    }
 
     /// Returns whether this many more topics of which nothing has been published can be followed.
     func hasRoom(for count: Int) -> Bool { unpublished + count <= unpublishedMax }
 
     /// Returns the index of a topic, which is added if it is new. The caller publishes a new topic, or makes an audience of it, at once.
     mutating func insert(_ id: TopicID) -> TopicIndex {
-        if let known = indices[id] { return known }
+        if let known = self.index(of: id) { return known }
         let index = place(Topic(id: id))
-        indices[id] = index
+        name(index)
         unpublished += 1
         return index
     }
@@ -148,7 +172,7 @@ struct KnownTopics {
         let index = insert(publication.topicID)
         guard number.birth > 0 else { return index }
         if place >= indicesByPlace.count {
-            indicesByPlace.append(contentsOf: repeatElement(.none, count: place + 1 - indicesByPlace.count))
+            indicesByPlace.append(repeating: .none, count: place + 1 - indicesByPlace.count)
         }
         indicesByPlace[place] = index
         self[index].birth = number.birth
@@ -207,7 +231,7 @@ struct KnownTopics {
 
     /// Notes that the core publishes the topic no more.
     mutating func forget(_ id: TopicID) {
-        guard let index = indices[id] else { return }
+        guard let index = self.index(of: id) else { return }
         self[index].forget()
         show(index)
         // Another topic may get the index from here on.
@@ -218,9 +242,9 @@ struct KnownTopics {
     /// Removes the topic if neither the core nor an audience needs it. Called after an audience of the topic has been removed.
     mutating func release(_ index: TopicIndex) {
         let topic = self[index]
-        guard !topic.isNeeded, topic.isDetached || indices[topic.id] == index else { return }
+        guard !topic.isNeeded, topic.isDetached || self.index(of: topic.id) == index else { return }
         if topic.latest == nil { unpublished -= 1 }
-        if topic.isDetached { forgetNameless(topic.id) } else { indices[topic.id] = nil }
+        if topic.isDetached { forgetNameless(topic.id) } else { removeName(of: index) }
         self[index] = KnownTopics.vacant
         show(index)
         free.append(index)
@@ -234,7 +258,7 @@ struct KnownTopics {
     private static var vacant: Topic { Topic(id: TopicID("")) }
 
     /// The latest publication of each topic, in order of publication.
-    var published: [Publication] { indices.values.compactMap { self[$0].latest }.sorted { $0.serial < $1.serial } }
+    var published: [Publication] { names.places.compactMap { rows[$0].latest }.sorted { $0.serial < $1.serial } }
 
     // For checks.
     /// Number of rows in memory.
@@ -243,12 +267,14 @@ struct KnownTopics {
     var followed: Int { rows.count { $0.followers != nil } }
 
     func violation() -> String? {
-        let detached = rows.indices.lazy.map(TopicIndex.init).filter { self[$0].isDetached }
-        guard indices.allSatisfy({ self[$0.value].id == $0.key && !self[$0.value].isDetached }),
-            indices.count + detached.count + free.count == rows.count,
+        if let violation = names.violation() { return "topics by id: \(violation)" }
+        let named = names.places.map { TopicIndex($0) }
+        let detached = rows.indices.map { TopicIndex($0) }.filter { self[$0].isDetached }
+        guard named.allSatisfy({ index(of: self[$0].id) == $0 && !self[$0].isDetached }),
+            named.count + detached.count + free.count == rows.count,
             Dictionary(detached.map { (self[$0].id, 1) }, uniquingKeysWith: +) == nameless
         else { return "topics are not found by their ids" }
-        if let idle = (Array(indices.values) + detached).first(where: { !self[$0].isNeeded }) {
+        if let idle = (named + detached).first(where: { !self[$0].isNeeded }) {
             return "topic \(self[idle].id) is kept, and nobody needs it"
         }
         if let stranger = rows.first(where: { $0.birth > 0 && ($0.isDetached || $0.isForgotten || $0.latest == nil) }) {
@@ -256,7 +282,7 @@ struct KnownTopics {
         }
         let births = rows.lazy.map(\.birth).filter { $0 > 0 }
         guard Set(births).count == births.count else { return "two topics take the publications of one" }
-        let counted = indices.values.count { self[$0].latest == nil }
+        let counted = named.count { self[$0].latest == nil }
         guard counted == unpublished else {
             return "\(unpublished) topics are counted as never heard of, \(counted) are"
         }

@@ -74,6 +74,23 @@ import Testing
         #expect(topics.violation() == nil)
     }
 
+    /// Far more topics than a segment of the rows, or of the names, has.
+    @Test func manyTopicsAreFoundByTheirNames() {
+        var known = KnownTopics(unpublishedMax: 10_000)
+        let ids = (0..<10_000).map { TopicID("order/\($0)") }
+        let indices = ids.map { known.insert($0) }
+        for index in indices { known[index].followers = AudienceIndex(index.place) }
+        for place in stride(from: 0, to: 10_000, by: 3) {
+            known[indices[place]].followers = nil
+            known.release(indices[place])
+        }
+        let wrong = ids.indices.first { known.index(of: ids[$0]) != ($0 % 3 == 0 ? nil : indices[$0]) }
+        #expect(wrong == nil && known.count == 6666 && known.unpublished == 6666)
+        let again = known.insert(ids[0])
+        known[again].followers = 0
+        #expect(known.index(of: ids[0]) == again && known.capacity == 10_000 && known.violation() == nil)
+    }
+
     @Test func audienceOfTooManyUnpublishedTopicsIsRefused() {
         var known = KnownTopics(unpublishedMax: 2)
         let (match, another, third) = (TopicID("match"), TopicID("another"), TopicID("third"))

@@ -154,12 +154,36 @@ import Testing
         #expect(drawn == named, "seed \(seed)")
     }
 
+    /// A sweep stops where members cease to stand side by side, and goes on behind.
+    @Test func aLapOfALargeAudienceVisitsEachMemberOnce() {
+        let count = 2 * SweepMembers<ActivitySlot>.fewMax + 100
+        var order = SweepOrder<ActivitySlot>()
+        var positions = GrowingColumn<UInt32>(repeating: 0, count: count)
+        for slot in 0..<UInt32(count) { order.join(ActivitySlot(slot), positions: &positions) }
+        // The lap begins in the middle and wraps.
+        order.advance(by: 1000)
+        order.restart()
+        for slot in stride(from: 0, to: count, by: 7) { order.leave(at: Int(positions[slot]), positions: &positions) }
+        let ahead = Array(order.next(limit: count, skipping: 10).prefix(5))
+        var visited: [ActivitySlot] = []
+        while order.remaining > 0 {
+            let next = Array(order.next(limit: 5000))
+            order.advance(by: next.count)
+            visited += next
+            if next.isEmpty { break }
+        }
+        #expect(visited.count == order.count && Set(visited).count == visited.count)
+        #expect(!visited.contains { $0.index % 7 == 0 } && ahead == Array(visited[10..<15]))
+        let wrong = order.members.indices.first { Int(positions[order.members[$0].index]) != $0 }
+        #expect(wrong == nil && order.violation() == nil)
+    }
+
     @Test func anOrderAtRestHasOneMemberWhoIsVisited() {
         var run = Run()
         for slot in UInt32(0)..<4 { run.join(ActivitySlot(slot), isVisited: false) }
         _ = run.visit(limit: 2)
         run.order.rest(ActivitySlot(7))
-        #expect(run.order.members == [ActivitySlot(7)] && run.order.remaining == 0 && !run.order.isUnvisited(0))
+        #expect(Array(run.order.members) == [ActivitySlot(7)] && run.order.remaining == 0 && !run.order.isUnvisited(0))
         #expect(run.order.next(limit: 5).isEmpty && run.order.violation() == nil)
         run.positions[7] = 0
         (run.unvisited, run.visited) = ([], [ActivitySlot(7)])
