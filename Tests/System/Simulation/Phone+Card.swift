@@ -44,10 +44,9 @@ extension Phone {
         if let outage { card?.lastOutage = outage }
     }
 
-    mutating func registered(_ token: [UInt8], at now: MonotonicTime) {
+    /// Notes that the shard has the card's token.
+    mutating func registered(at now: MonotonicTime) {
         if !hasToken { following.memberSince = now }
         card?.isRegistered = true
-        serves(token)
-        states.accepted = states.accepted ?? last.state
     }
 }

@@ -13,7 +13,7 @@ struct StateJudge {
     /// - Parameter carried: the alert of the push that highlights what has changed, and its topic.
     func judge(
         _ payload: Payload, carrying carried: (topic: TopicID, alert: Alert)?, shown audience: AudienceKey,
-        for phone: Phone
+        for phone: Phone, after history: PushHistory
     ) -> String? {
         switch audience {
         case .topic(let topic):
@@ -24,7 +24,7 @@ struct StateJudge {
             }
             return nil
         case .lineup(let topics, _):
-            return lineups.judge(payload, carrying: carried, lineup: topics, for: phone)
+            return lineups.judge(payload, carrying: carried, lineup: topics, for: phone, after: history)
         }
     }
 
