@@ -9,28 +9,8 @@ import Foundation
 /// Entries become durable in batches. A core of the store then decides them as the log has them, writes checkpoints beside that as an engine does, and
 /// trims the log. Each card has a row, which goes when the shard has no card for it. Claims and completions are not kept.
 final class SeasonStore {
-    /// Leaks of a store, to show that a season finds them.
-    struct Leaks {
-        /// Entries of each day that are not trimmed.
-        var entries = 0
-        /// Cards of each day whose rows are not removed.
-        var rows = 0
-    }
-
-    /// What a store has had on a day.
-    struct Figures {
-        /// Greatest number of entries between two commits.
-        var entries = 0
-        /// Rows of cards at the end of the day.
-        var rows = 0
-        /// Size of LMDB's files, which have a page for each that was ever in use at the same time: LMDB takes free pages first.
-        var fileBytes = 0
-        /// Greatest size of the checkpoints.
-        var checkpointBytes = 0
-    }
-
     private let folder: String
-    private let leaks: Leaks
+    private let leaks: StoreLeaks
     private let log: LMDBLog
     private let people: LMDBPeopleStore
     private let register: PeopleRegister
@@ -44,7 +24,7 @@ final class SeasonStore {
     private let batchMax: Int
     /// Number of the day, from 1.
     private var day = 1
-    private var figures = Figures()
+    private var figures = StoreFigures()
     /// Rows of this day that a planted leak has kept.
     private var rowsLeaked = 0
     /// First line for operators; a season has nothing that operators should be told of its store.
@@ -58,7 +38,7 @@ final class SeasonStore {
     /// - Parameters:
     ///   - folder: a new folder.
     ///   - rules: the rules of the season's own core.
-    init(folder: String, rules: Rules, topicsPerDay: Int, leaks: Leaks) throws {
+    init(folder: String, rules: Rules, topicsPerDay: Int, leaks: StoreLeaks) throws {
         self.folder = folder
         self.leaks = leaks
         let log = try LMDBLog(folder: folder)
@@ -159,7 +139,7 @@ final class SeasonStore {
     /// Ends the day: everything becomes durable and is decided.
     ///
     /// - Returns: the figures of the day.
-    func endDay(at now: FeedTime) throws -> Figures {
+    func endDay(at now: FeedTime) throws -> StoreFigures {
         held.append(LogEntry(now: now, .tick))
         try commit()
         try writeRows()
@@ -167,7 +147,7 @@ final class SeasonStore {
         figures.rows = try people.count()
         figures.fileBytes = try bytes(of: "data.mdb") + bytes(of: "people/data.mdb")
         defer {
-            figures = Figures(checkpointBytes: sizeOfCheckpoints)
+            figures = StoreFigures(checkpointBytes: sizeOfCheckpoints)
             rowsLeaked = 0
             day += 1
         }
