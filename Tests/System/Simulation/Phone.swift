@@ -10,16 +10,18 @@ struct Phone {
     var audience: AudienceKey
     var screen = Screen()
     var following = Following()
-    var tokens: Tokens
+    var tokens: PhoneTokens
     /// The card of an activity started by a push; `nil` if the app started the activity.
-    var card: Card?
-    var naming = Naming()
-    var life = Life()
+    var card: StartedCard?
+    var naming = CardNaming()
+    var life = CardLife()
 
     /// Audience that the shard knows; `nil` before the follow and after an unfollow.
     var served: AudienceKey? { following.served }
     /// Is `true` if the person looks at a card that somebody still cares for.
     var isLive: Bool { life.goesOn && !screen.hasEnded }
+    /// Is `true` if pushes can go to an update token.
+    var hasToken: Bool { card?.isRegistered ?? true }
     /// Is `true` if the shard knows the activity to follow a lineup.
     var showsLineup: Bool { if case .lineup = served { true } else { false } }
 
@@ -27,7 +29,7 @@ struct Phone {
         self.id = id
         self.node = node
         self.audience = audience
-        tokens = Tokens(Tokens.make(using: &random))
+        tokens = PhoneTokens(PhoneTokens.make(using: &random))
     }
 
     /// Makes the successor of a card.
@@ -35,7 +37,7 @@ struct Phone {
         self.id = id
         node = old.node
         audience = old.audience
-        tokens = Tokens(old.tokens.start)
+        tokens = PhoneTokens(old.tokens.start)
         naming.isIntroduced = true
         naming.wasUsed = old.naming.wasUsed
     }
@@ -53,6 +55,12 @@ struct Phone {
         return true
     }
 
+    /// Notes that the shard has the card's token.
+    mutating func registered(at now: MonotonicTime) {
+        if !hasToken { following.memberSince = now }
+        card?.isRegistered = true
+    }
+
     /// Notes that another card has its name: it is still to be ended under its own token.
     mutating func partsFromName() {
         naming.detach()
@@ -65,6 +73,12 @@ struct Phone {
     }
 
     // MARK: Pushes
+
+    mutating func sentStart(arrives: Bool, at now: MonotonicTime) {
+        card?.isOut = true
+        screen.sentStart(arrives: arrives)
+        life.beganAt = now
+    }
 
     /// Is `true` if nothing follows the push, though it was refused: it was the private end of who has left.
     func isLast(_ flight: Flight) -> Bool {

@@ -30,7 +30,7 @@ struct StateJudge {
 
     /// Is `true` if the audience is over and the shard must know it. In a lineup, the last end may wait for the interval, and a topic that
     /// the shard may have forgotten does not count.
-    func isSeenToBeOver(_ audience: AudienceKey, for following: Phone.Following) -> Bool {
+    func isSeenToBeOver(_ audience: AudienceKey, for following: Following) -> Bool {
         guard published.isOver(audience, for: following) else { return false }
         guard case .lineup(let topics, _) = audience else { return true }
         return topics.allSatisfy {
@@ -39,7 +39,7 @@ struct StateJudge {
     }
 
     /// Checks that the accepted state is the newest version, apart from the highlighted key, which follows the alert.
-    func stale(_ accepted: [UInt8], for following: Phone.Following, beside audience: AudienceKey) -> String? {
+    func stale(_ accepted: [UInt8], for following: Following, beside audience: AudienceKey) -> String? {
         var newest: [TopicID: [Publication]] = [:]
         for topic in audience.topics { newest[topic] = published.newest(topic, for: following).map { [$0] } }
         return stale(accepted, beside: audience, versions: newest)

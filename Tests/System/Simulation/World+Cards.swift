@@ -37,7 +37,7 @@ extension World {
             id: ActivityID(hashing: name),
             node: former.map { phones[$0].node } ?? Int.random(in: 0..<nodes.count, using: &random),
             audience: randomAudience(), using: &random)
-        phone.card = Phone.Card(name)
+        phone.card = StartedCard(name)
         phone.naming.wasUsed = former != nil
         add(phone, PushHistory(Subscriber(), options.limits))
         let request = StartRequest(
@@ -162,7 +162,7 @@ extension World {
             }), let served = phones[old].served, age(of: phones[old]).isRenewable
         else { return nil }
         var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
-        phone.card = Phone.Card(name, edition: edition, renews: old)
+        phone.card = StartedCard(name, edition: edition, renews: old)
         add(phone, PushHistory(renewing: histories[old]))
         joined(phones.count - 1, served, tenure: phones[old].following.tenure, isWaited: false)
         return phones.count - 1

@@ -114,7 +114,7 @@ extension World {
         happens("answer to phone \(flight.phone): \(flight.outcome)", at: node)
         if isStart {
             let outage = flight.trouble == .outage ? node.service.outages : nil
-            phones[flight.phone].answeredStart(flight.outcome, outage: outage)
+            phones[flight.phone].card?.answered(flight.outcome, outage: outage)
         }
         let completion = DeliveryCompletion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)

@@ -39,7 +39,7 @@ import Testing
 
     @Test func aCardThatWasNeverStartedIsLost() {
         var phone = Phone.test()
-        phone.card = Phone.Card("card 1")
+        phone.card = StartedCard("card 1")
         #expect(LossJudge().seen(Self.sight(phone)) == "card 1 was never started (L7)")
         phone.card?.isOut = true
         #expect(LossJudge().seen(Self.sight(phone)) == nil)

@@ -18,7 +18,7 @@ import Testing
 
     private static func starting() -> Phone {
         var phone = Phone.test()
-        phone.card = Phone.Card("card 1")
+        phone.card = StartedCard("card 1")
         return phone
     }
 

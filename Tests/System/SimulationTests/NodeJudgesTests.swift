@@ -217,7 +217,7 @@ import Testing
 
     @Test func aFollowerOfATenureSeesNothingOfTheNextOne() {
         var published = PublishedTopics()
-        var (early, late) = (Phone.Following(), Phone.Following())
+        var (early, late) = (Following(), Following())
         early.join(.topic(Self.match), tenure: published.tenure(of: Self.match), at: Self.now)
         published.note(.test(1, of: Self.match), at: Self.now)
         published.note(.test(2, of: Self.match, event: .end, freesID: true), at: Self.now)

@@ -90,7 +90,7 @@ import Testing
 
     @Test func aTokenIsNewOnceTheShardHasAnother() {
         var random = SplitMix64(seed: 1)
-        var tokens = Phone.Tokens([1])
+        var tokens = PhoneTokens([1])
         tokens.renew(using: &random)
         #expect(tokens.current != [1] && tokens.served == [1] && tokens.first == [1] && !tokens.isNew)
         let (same, another) = (tokens.serve([1]), tokens.serve(tokens.current))
@@ -104,6 +104,30 @@ import Testing
         #expect(health.isHeld && health.isThrottled && health.troubledAt == Self.now)
         health.recover()
         #expect(!health.isHeld && health.troubledAt == nil && health.waitsUntil == .always)
+    }
+
+    @Test func theAnswersOfOneOutagePutAStartOffOnce() {
+        var card = StartedCard("card 1")
+        card.isOut = true
+        for _ in 0..<3 { card.answered(.serviceError, outage: 1) }
+        #expect(!card.isOut && card.putOffs == 1)
+        card.answered(.throttled, outage: nil)
+        card.answered(.serviceError, outage: 2)
+        card.answered(.uncertain, outage: nil)
+        #expect(card.putOffs == 3)
+    }
+
+    @Test func aCardGoesOnUntilItsEndIsTakenOrItsTokenIsDead() {
+        var life = CardLife()
+        life.sent(.end)
+        #expect(life.isEnding && life.goesOn)
+        life.answered(Self.flight(.test(.end), .throttled), isServed: true, isHeld: false, isLast: false)
+        #expect(!life.isEnding && !life.isGone)
+        var dead = life
+        life.answered(Self.flight(.test(.end), .accepted), isServed: true, isHeld: false, isLast: false)
+        #expect(life.isGone && !life.isRemoved && !life.goesOn)
+        dead.answered(Self.flight(.test(), .deadToken), isServed: true, isHeld: false, isLast: false)
+        #expect(dead.isGone && dead.isRemoved)
     }
 
     @Test func aStateThatWasRefusedIsNotDueBeforeANewerOneUnlessItIsOwedAgain() {
@@ -149,7 +173,7 @@ import Testing
     }
 
     @Test func aMoveThatIsPostponedIsForgottenWithTheNextMove() {
-        var following = Phone.Following()
+        var following = Following()
         following.join(.topic(Self.match), tenure: 2, at: Self.now)
         following.postponed = .topic(Self.other)
         following.join(nil, tenure: 0, at: Self.now + .seconds(1))
