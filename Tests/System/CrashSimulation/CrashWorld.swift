@@ -65,7 +65,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     private let isPatient: Bool
     /// Phones whose lineups were restorable when the engine died.
     var restorable: Set<Int> = []
-    var met = Met()
+    var met = CrashTally()
 
     static let topics = (0..<2).map { TopicID("topic/\($0)") }
 
