@@ -17,7 +17,7 @@ struct LaneRanking {
     let awaitsClaim: (ActivityID) -> Bool
 
     /// - Parameter alerts: alerts that the phone lacks.
-    func rank(of payload: Payload, for phone: Phone, lacking alerts: MissedAlerts) -> LaneJudge.Rank {
+    func rank(of payload: Payload, for phone: Phone, lacking alerts: LackedAlerts) -> LaneJudge.Rank {
         if payload.alert != nil { return .alert }
         let rank = silentRank(of: payload, for: phone, lacking: alerts)
         guard payload.event == .end, phone.served == nil else { return rank }
@@ -26,7 +26,7 @@ struct LaneRanking {
 
     /// Returns whether the silent push is one of the first lane, or overtakes somebody's alert, or nobody's.
     private func silentRank(
-        of payload: Payload, for phone: Phone, lacking alerts: MissedAlerts
+        of payload: Payload, for phone: Phone, lacking alerts: LackedAlerts
     ) -> LaneJudge.Rank {
         if payload.event == .start || payload.event == .end && phone.served != nil { return .urgent }
         // The push goes with the alert of its audience, which its subscriber does not want or has had too often.

@@ -14,7 +14,7 @@ struct Phone {
     /// The card of an activity started by a push; `nil` if the app started the activity.
     var card: StartedCard?
     var naming = CardNaming()
-    var life = CardLife()
+    var life = PhoneLife()
 
     /// Audience that the shard knows; `nil` before the follow and after an unfollow.
     var served: AudienceKey? { following.served }

@@ -9,7 +9,7 @@ struct PushHistory {
     var states = AnsweredStates()
     var last = LastPush()
     var lineup = ShownLineup()
-    var alerts = MissedAlerts()
+    var alerts = LackedAlerts()
     var budget: AttentionBudget
 
     init(_ subscriber: Subscriber, _ limits: ActivityLimits) { budget = AttentionBudget(subscriber, limits) }

@@ -163,7 +163,7 @@ import Testing
         waits.noteAlert(of: .test(1, of: Self.match, alert: .test))
         left.joined(nil, tenure: 0, at: Self.now)
         func ranked(
-            _ payload: Payload, for phone: Phone, lacking alerts: MissedAlerts = MissedAlerts(),
+            _ payload: Payload, for phone: Phone, lacking alerts: LackedAlerts = LackedAlerts(),
             awaitsClaim: Bool = false, lifetime: Duration = .seconds(3600)
         ) -> LaneJudge.Rank {
             let ranking = LaneRanking(

@@ -16,13 +16,13 @@ import Testing
             highlight: nil)
     }
 
-    private static func alerts(_ titles: String...) -> MissedAlerts {
-        var alerts = MissedAlerts()
+    private static func alerts(_ titles: String...) -> LackedAlerts {
+        var alerts = LackedAlerts()
         for title in titles { alerts.note(alert(title), of: match, at: now, leavesAtOnce: true) }
         return alerts
     }
 
-    private static func missed(_ alerts: MissedAlerts, after: Duration = .zero) -> [String] {
+    private static func missed(_ alerts: LackedAlerts, after: Duration = .zero) -> [String] {
         alerts.stillMissed(at: now + after).map(\.alert.cause)
     }
 
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func aCardGoesOnUntilItsEndIsTakenOrItsTokenIsDead() {
-        var life = CardLife()
+        var life = PhoneLife()
         life.sent(.end)
         #expect(life.isEnding && life.goesOn)
         life.answered(Self.flight(.test(.end), .throttled), isServed: true, isHeld: false, isLast: false)

@@ -2,7 +2,7 @@ import FanfareFanOut
 import FanfareModel
 
 /// The alerts that a phone has been given and lacks: the oracle of alerts, each of which is told once.
-struct MissedAlerts {
+struct LackedAlerts {
     struct Missed {
         let topic: TopicID
         let alert: Alert
@@ -34,7 +34,7 @@ struct MissedAlerts {
     /// that an activity carries along are kept in addition to its audience's.
     private mutating func excuseOldest(_ class: AlertClass) {
         var excess = (inFlight + missed).count { $0.alert.class == `class` } - 8
-        for list in [\MissedAlerts.inFlight, \MissedAlerts.missed] {
+        for list in [\LackedAlerts.inFlight, \LackedAlerts.missed] {
             for index in self[keyPath: list].indices where self[keyPath: list][index].alert.class == `class` {
                 guard excess > 0 else { return }
                 self[keyPath: list][index].mayBeSettled = true
@@ -91,7 +91,7 @@ struct MissedAlerts {
     }
 
     /// Excuses what another card was given, or is being given.
-    mutating func excuse(what old: MissedAlerts) {
+    mutating func excuse(what old: LackedAlerts) {
         tried.formUnion(old.tried)
         for index in missed.indices {
             let lacked = old.missed.first { $0.alert.text == missed[index].alert.text }
@@ -103,7 +103,7 @@ struct MissedAlerts {
     ///
     /// - Parameter isThere: `true` if these are certainly due.
     /// - Returns: `true` if there are any.
-    mutating func inherit(from old: MissedAlerts, surely isThere: Bool) -> Bool {
+    mutating func inherit(from old: LackedAlerts, surely isThere: Bool) -> Bool {
         var lacked = old.missed.filter { lacked in !missed.contains { $0.alert.text == lacked.alert.text } }
         if !isThere { for index in lacked.indices { lacked[index].mayBeSettled = true } }
         missed = lacked + missed

@@ -2,7 +2,7 @@ import FanfareFanOut
 import FanfareModel
 
 /// The card from its beginning to its end: the oracle of ages, ends and deaths.
-struct CardLife {
+struct PhoneLife {
     /// Time at which the card appeared, as the shard knows it.
     var beganAt = MonotonicTime(nanoseconds: 0)
     var isExpired = false
