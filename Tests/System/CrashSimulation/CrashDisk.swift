@@ -9,10 +9,7 @@ import FanfareTestSupport
 /// of more than 16 MB are several, of which a crash may leave the first ones. So a torn write is the beginning of the last batch of entries,
 /// durable although the engine has not heard so; an unheard write is all of it. `fanfare-power-loss` loses power inside transactions.
 final class CrashDisk: CheckpointSink {
-    /// Draws what a crash leaves of the last batch of entries; `nil` if it leaves nothing.
-    private var tearing: SplitMix64?
-    /// Counts of writes and of what crashes have done to them.
-    private(set) var counts = WorldCounts<CrashOccurrence>()
+    private var losses: WriteLosses
     let log = MemoryLog()
     private(set) var claims = MemoryClaims()
     let people = MemoryPeopleStore()
@@ -29,35 +26,21 @@ final class CrashDisk: CheckpointSink {
     var onClaimed: (UInt64, Int) -> Void = { _, _ in }
 
     /// - Parameter seed: seed of torn writes; `nil` if a crash leaves nothing of a batch.
-    init(tearing seed: UInt64? = nil) { tearing = seed.map { SplitMix64(seed: $0) } }
+    init(tearing seed: UInt64? = nil) { losses = WriteLosses(tearing: seed) }
+
+    /// Counts of writes and of what crashes have done to them.
+    var counts: WorldCounts<CrashOccurrence> { losses.counts }
 
     /// Loses what was not synced, as a crash does, and counts it.
     ///
     /// - Returns: the number of entries of the last batch that are durable nevertheless.
     func crash() -> Int {
-        if !peopleEntries.isEmpty { counts[.lost] += 1 }
-        if !requests.isEmpty || !completions.isEmpty || stampCeiling != nil { counts[.lost] += 1 }
-        let count = entries.count
-        let kept = tear()
+        let hasClaims = !requests.isEmpty || !completions.isEmpty || stampCeiling != nil
+        let others = (peopleEntries.isEmpty ? 0 : 1) + (hasClaims ? 1 : 0)
+        let kept = losses.crash(entries: entries.count, others: others)
         if kept > 0 { log.append(Array(entries.prefix(kept))) }
-        if count > 0 {
-            if kept == 0 {
-                counts[.lost] += 1
-            } else if kept < count {
-                counts[.torn] += 1
-            } else {
-                counts[.unheard] += 1
-            }
-        }
         entries = []
         return kept
-    }
-
-    /// Draws how many entries of the last batch are durable.
-    private func tear() -> Int {
-        guard !entries.isEmpty, var random = tearing else { return 0 }
-        defer { tearing = random }
-        return random.chance(0.5) ? Int.random(in: 1...entries.count, using: &random) : 0
     }
 
     /// Begins a life: what was not synced is lost.
@@ -92,7 +75,7 @@ final class CrashDisk: CheckpointSink {
         switch part {
         case .claims:
             guard !requests.isEmpty || !completions.isEmpty || stampCeiling != nil else { return false }
-            counts[.claims] += requests.count
+            losses.counts[.claims] += requests.count
             claims.append(requests.map(\.claims), completions, stampCeiling: stampCeiling)
             if let ceiling = stampCeiling.take() { stamps.raise(to: ceiling) }
             completions = CompletionChanges()

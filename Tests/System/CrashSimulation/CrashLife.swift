@@ -16,22 +16,20 @@ final class CrashLife: EngineCoreDelegate {
     private let checkpointer: Checkpointer
     private let disk: CrashDisk
     private let told: WorldWakeup
-    private let serials: UInt64
-    /// Is `true` if the app was muted when the life began.
-    let isMuted: Bool
+    private let beginning: LifeBeginning
     private let cards: StoredCards
     private let loading: CardLoading
-    /// The store's cards, as far as they have not been read, and queues of the shards, to which they go one by one.
-    private let unread: [LoadingQueue]
-    private let queues: [LoadingQueue]
-    private var hasRead: [Bool]
+    private var reading: CardReading
     /// Is `true` once the engine was stopped, and its core has said all.
     private(set) var isOver = false
-    /// Is `true` if claims name each start of earlier lives that has left.
-    let knowsStarts: Bool
     /// Is called with the card of each start that the life gives up.
     var onGivenUp: ((Card) -> Void)?
     var onFate: ((ActivityFate, ActivityID) -> Void)?
+
+    /// Is `true` if the app was muted when the life began.
+    var isMuted: Bool { beginning.isMuted }
+    /// Is `true` if claims name each start of earlier lives that has left.
+    var knowsStarts: Bool { beginning.knowsStarts }
 
     /// - Parameters:
     ///   - shards: shards of each app.
@@ -46,11 +44,9 @@ final class CrashLife: EngineCoreDelegate {
         let told = WorldWakeup()
         self.told = told
         let room = WorldRoom(mailbox: 64, commands: commands, feedback: 16, facts: 16, streams: streams)
-        let queues = (0..<apps.count * shards).map { _ in LoadingQueue(batchesMax: 1000) }
-        let unread = queues.map { _ in LoadingQueue(batchesMax: 1000) }
-        (self.queues, self.unread) = (queues, unread)
-        hasRead = queues.map { _ in false }
-        let nodes = queues.enumerated().map { index, queue in
+        let reading = CardReading(shards: apps.count * shards)
+        self.reading = reading
+        let nodes = reading.queues.enumerated().map { index, queue in
             WorldNode(
                 app: index / shards, clock, room, pace: .zero, lineups: rules.lineups, limits: build.limits,
                 keepsClaims: true, claimPatience: build.claimPatience, besideOthers: shards > 1,
@@ -59,12 +55,12 @@ final class CrashLife: EngineCoreDelegate {
         }
         self.nodes = nodes
         let earlier = try EarlierProcess(disk.log) { try $0.read(disk.claims) }
-        knowsStarts = earlier.knowsStarts
         loading = CardLoading(after: earlier)
         cards = try StoredCards(disk.register, beside: nil)
-        serials = disk.people.nextSerial
+        let serials = disk.people.nextSerial
         let distribution = LoadingDistribution(
-            to: apps.indices.map { Array(unread[$0 * shards..<($0 + 1) * shards]) }, apps: apps, limits: Rules.Limits(),
+            to: apps.indices.map { Array(reading.unread[$0 * shards..<($0 + 1) * shards]) }, apps: apps,
+            limits: Rules.Limits(),
             now: clock.truth, batchMax: 1)
         cards.load(distribution, after: earlier) { _ in false }
         inbox = Inbox(capacity: 64, topicIDSizeMax: .bytes(256), hasStore: true)
@@ -76,7 +72,8 @@ final class CrashLife: EngineCoreDelegate {
             within: earlier.horizon(since: disk.claims.start) { clock.truth },
             at: { earlier.present(wall: clock.truth) },
             report: { _ in })
-        isMuted = core.apps.orders[0].isMuted
+        beginning = LifeBeginning(
+            serials: serials, isMuted: core.apps.orders[0].isMuted, knowsStarts: earlier.knowsStarts)
         if !earlier.knowsStarts, cards.expectedCount > 0 { disk.claims.append([], .ofNoLog) }
         if disk.claims.start == nil { disk.claims.begin(at: core.now) }
         let counting = core.takeEarlierCompletions()
@@ -97,7 +94,7 @@ final class CrashLife: EngineCoreDelegate {
     /// - Returns: whether there is more to do.
     func runCore() -> Bool {
         told.isSet = false
-        let isReading = readCard()
+        let isReading = reading.readOne()
         core.takeFeedback()
         let isBusy = goOnLoading()
         return turn.run() == .again || isReading || isBusy
@@ -105,21 +102,6 @@ final class CrashLife: EngineCoreDelegate {
 
     /// Is `true` while cards of the store are on their way to the shards.
     var isLoading: Bool { !loading.isOver }
-
-    /// Reads a card for each shard.
-    ///
-    /// - Returns: whether there was any.
-    private func readCard() -> Bool {
-        for index in queues.indices where !hasRead[index] {
-            switch unread[index].next() {
-            case .batch(var commands): queues[index].put(&commands)
-            case .nothing, .end:
-                hasRead[index] = true
-                queues[index].finish()
-            }
-        }
-        return hasRead.contains(false)
-    }
 
     func coreDidLoad() { loading.noteLoaded(cards.takeFound()) }
 
@@ -203,7 +185,7 @@ final class CrashLife: EngineCoreDelegate {
         guard loading.notesCompletions else { return }
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
         for completion in completions {
-            let stored = StoredCompletion(completion, app: apps[app], serials: serials)
+            let stored = StoredCompletion(completion, app: apps[app], serials: beginning.serials)
             let key = CompletionKey(birth: stored.birth, app: app, of: completion.scope)
             disk.change { $0.note(stored, at: key, head) }
         }

@@ -10,13 +10,15 @@ extension CrashWorld {
     /// Checks that a crash costs few alerts: for each topic, what each shard has claimed and not sent, and what was in flight.
     func judgeLoss() {
         // Once the disk answers after a stall, it has claims of all followers.
-        guard !isStalling, let life, let shards = life.nodes.first.map({ _ in life.nodes.count }) else { return }
+        guard !slowDisk.isStalling, let life, let shards = life.nodes.first.map({ _ in life.nodes.count }) else {
+            return
+        }
         let flying = life.nodes.reduce(0) { $0 + $1.network.flights.count }
         for topic in Self.topics {
             let alerts = durableAlerts(of: topic)
             guard let newest = alerts.last, Int(newest).map({ $0 > before }) == true else { continue }
             // Claims name alerts by their log time: those of one millisecond are one to them.
-            guard alerts.count(where: { granted[$0]?.at == granted[newest]?.at }) == 1 else { continue }
+            guard alerts.count(where: { known.granted[$0]?.at == known.granted[newest]?.at }) == 1 else { continue }
             let lost = phones.count {
                 $0.topic == topic && !$0.isLineup && !$0.hasMoved && !$0.isSick && !$0.alerts.contains(newest)
                     && isClaimed($0, newest, in: disk.claims.claims)
@@ -165,15 +167,15 @@ extension CrashWorld {
             if case .operation(let operation) = event.change { isMuted = operation == .mute }
             guard event.topic == topic, event.alert != nil, let id = event.id else { return true }
             found.append(id)
-            granted[id] = (topic, entry.now)
-            if isMuted { withheld.insert(id) }
+            known.granted[id] = (topic, entry.now)
+            if isMuted { known.withheld.insert(id) }
             return true
         }
         return found
     }
 
     func isWithheld(_ alert: String) -> Bool {
-        withheld.contains(alert) || life?.isMuted == true && Int(alert).map { $0 <= before } == true
+        known.withheld.contains(alert) || life?.isMuted == true && Int(alert).map { $0 <= before } == true
     }
 
     /// - Parameter isOfMoment: whether a claim of another alert counts that was granted in the same millisecond: to a claim, those are one,
@@ -181,12 +183,14 @@ extension CrashWorld {
     func isClaimed(
         _ phone: Phone, _ alert: String, in claims: [StoredClaims], orOneOfItsMoment isOfMoment: Bool = false
     ) -> Bool {
-        guard let (topic, at) = granted[alert] else { return false }
+        guard let (topic, at) = known.granted[alert] else { return false }
         let mark = ActivityMark(phone.id, token: phone.tokens[0])
         return claims.contains { stored in
             stored.claims.contains { claim in
                 // A claim without names is of all followers: an alert that has left unclaimed, beside a disk that stalls.
-                guard claim.activities.isEmpty && hasStalls || claim.activities.contains(mark) else { return false }
+                guard claim.activities.isEmpty && slowDisk.isPossible || claim.activities.contains(mark) else {
+                    return false
+                }
                 return claim.topic == topic ? claim.through >= at : isOfMoment && claim.through == at
             }
         }
@@ -213,8 +217,7 @@ extension CrashWorld {
     ///
     /// - Parameter count: number of such alerts in a push of the node.
     private func judgePatience(_ count: Int, from node: Int) {
-        let left = leftUnclaimed[node, default: 0] + count
-        leftUnclaimed[node] = left
+        let left = slowDisk.noteUnclaimed(count, of: node)
         let counted = life?.nodes[node].turn.shard.statistics.alerts.unclaimed ?? 0
         if left > counted {
             complain("\(left) alerts of node \(node) leave without a claim, and a slow store explains \(counted)")
@@ -229,11 +232,13 @@ extension CrashWorld {
             met.late += 1
             if phones[index].isLineup { met.lateOfLineups += 1 }
         }
-        if let at = happenedAt[alert], clock.truth - at > .seconds(301) { complain("alert \(alert) is out of date") }
+        if let at = known.happenedAt[alert], clock.truth - at > .seconds(301) {
+            complain("alert \(alert) is out of date")
+        }
         if isWithheld(alert) { complain("phone \(index): alert \(alert), which an operator had muted") }
         if !phones[index].alerts.insert(alert).inserted { judgeRepeat(of: alert, on: index) }
         for topic in Self.topics { _ = durableAlerts(of: topic) }
-        if let (topic, at) = granted[alert], phones[index].follows[topic].map({ at < $0 }) ?? true {
+        if let (topic, at) = known.granted[alert], phones[index].follows[topic].map({ at < $0 }) ?? true {
             complain("phone \(index): alert \(alert) of \(topic), which it did not follow by then")
         }
         judgeClaim(of: alert, on: index)
@@ -251,7 +256,7 @@ extension CrashWorld {
     private func judgeClaim(of alert: String, on index: Int) {
         phones[index].unclaimed[alert] = nil
         guard !isClaimed(phones[index], alert, in: disk.claims.claims) else { return }
-        guard isStalling else { return complain("phone \(index): alert \(alert) leaves without a claim") }
+        guard slowDisk.isStalling else { return complain("phone \(index): alert \(alert) leaves without a claim") }
         phones[index].unclaimed[alert] = met.lives
         met.unclaimed += 1
     }

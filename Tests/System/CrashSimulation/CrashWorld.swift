@@ -46,29 +46,17 @@ final class CrashWorld: MortalWorld, PlayedWorld {
 
     /// Draws the moments and steps at which somebody sets the wall clock; `nil` if nobody does.
     private var setter: SplitMix64?
-    /// Is `true` if the disk stalls in some lives.
-    let hasStalls: Bool
-    private var stalls = DiskStalls()
-    /// Is `true` if the disk stalls in this life.
-    private(set) var isStalling = false
-    /// Number of alerts that have left in this life without a claim that names their phones, by node.
-    var leftUnclaimed: [Int: Int] = [:]
+    var slowDisk: SlowDisk
     var phones: [Phone] = []
     var byToken: [[UInt8]: Int] = [:]
     private var sequence = 0
     /// Number of the last event before this life.
     var before = 0
-    /// Alerts that were granted while the app was muted.
-    var withheld: Set<String> = []
-    /// Alerts from before lives that began with the app muted.
-    private var passedOver: Set<String> = []
     /// Numbers of the durable versions.
     var durable: Set<Int> = []
     /// Claims from before this life.
     private(set) var claimsBefore: [StoredClaims] = []
-    /// Alerts that were granted: topic, and log time.
-    var happenedAt: [String: FeedTime] = [:]
-    var granted: [String: (topic: TopicID, at: FeedTime)] = [:]
+    var known = KnownAlerts()
     /// Is `true` in the life of another decision version than that of the life before.
     var isUpgrade = false
     /// Is `true` since a build that decides otherwise and does not say so. Whether it has shown something by itself depends on the checkpoint that a
@@ -82,53 +70,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     var restorable: Set<Int> = []
     /// Judges the budgets of cards that the store hands back; `nil` in worlds whose budgets are too large to be spent.
     var budgets: BudgetJudge?
-    var met = Met()
-
-    struct Met {
-        /// Alerts that left after a restart, and phones that lack an alert because a claim names them.
-        var alerts = 0, late = 0, uncertain = 0, lives = 0
-        /// Alerts that left for lineups, and those of them that left after a restart.
-        var ofLineups = 0, lateOfLineups = 0
-        /// Pushes that a phone had before, and phones that showed what their topics do when the engine died and got none by the restart.
-        var superfluous = 0, spared = 0
-        /// Phones whose lineups deaths found restorable, and rows of lineups that were compared with their topics.
-        var restorable = 0, rows = 0
-        /// Lineups that got no push in a life, because they had shown everything before.
-        var sparedLineups = 0
-        /// Pushes with stamps ahead of the clock, and phones that a death found claimed and without their alert.
-        var ahead = 0, lost = 0
-        /// Alerts of a life that left for cards while others were loaded, and lives that ended by then.
-        var whileLoading = 0, unloaded = 0
-        /// Lives that began with another decision version, and those of them that had nothing to decide again.
-        var upgrades = 0, quietUpgrades = 0
-        /// Alerts that left without claims, and those that a later life sent again.
-        var unclaimed = 0, repeated = 0
-        /// Pushes that left at priority 5 because a budget had begun half spent.
-        var conserved = 0
-
-        static func += (sum: inout Met, more: Met) {
-            sum.alerts += more.alerts
-            sum.late += more.late
-            sum.uncertain += more.uncertain
-            sum.lives += more.lives
-            sum.ofLineups += more.ofLineups
-            sum.lateOfLineups += more.lateOfLineups
-            sum.superfluous += more.superfluous
-            sum.spared += more.spared
-            sum.restorable += more.restorable
-            sum.rows += more.rows
-            sum.sparedLineups += more.sparedLineups
-            sum.ahead += more.ahead
-            sum.lost += more.lost
-            sum.whileLoading += more.whileLoading
-            sum.unloaded += more.unloaded
-            sum.upgrades += more.upgrades
-            sum.quietUpgrades += more.quietUpgrades
-            sum.unclaimed += more.unclaimed
-            sum.repeated += more.repeated
-            sum.conserved += more.conserved
-        }
-    }
+    var met = CrashTally()
 
     static let topics = (0..<2).map { TopicID("topic/\($0)") }
 
@@ -136,7 +78,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     ///   - hasStalls: `true` if parts of the disk stall in some lives.
     ///   - tears: `true` if a crash may leave the beginning of the last write.
     init(seed: UInt64, hasStalls: Bool = false, tears: Bool = false) {
-        self.hasStalls = hasStalls
+        slowDisk = SlowDisk(isPossible: hasStalls)
         isPatient = seed % 3 == 0
         super.init(SplitMix64(seed: seed), tearing: tears ? seed : nil)
         if seed % 4 == 0 { setter = SplitMix64(seed: seed) }
@@ -212,7 +154,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
                 for _ in 0..<steps where violation == nil {
                     step()
                     // Later on the disk has claims of all followers.
-                    if !leftUnclaimed.isEmpty, random.chance(0.05) { break }
+                    if !slowDisk.leftUnclaimed.isEmpty, random.chance(0.05) { break }
                 }
                 if violation == nil, random.chance(0.3) {
                     calm()
@@ -266,11 +208,9 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         if let second = setter?.next(upperBound: UInt64(25)) { clock.set(by: .seconds(-Int(second))) }
         // Pushes in flight have arrived or not.
         for push in drawArrivals() { show(push) }
-        stalls.end()
-        leftUnclaimed = [:]
+        slowDisk.begin(isStalling: slowDisk.isPossible && random.chance(0.5))
         for index in phones.indices { phones[index].pushes = 0 }
-        isStalling = hasStalls && random.chance(0.5)
-        build.claimPatience = isStalling ? .seconds(2) : WorldNode.endlessPatience
+        build.claimPatience = slowDisk.isStalling ? .seconds(2) : WorldNode.endlessPatience
         let shards = Int.random(in: 1...2, using: &random)
         upgrade()
         budgets?.begin(with: cards().keys, at: clock.source.wall().milliseconds / 1000)
@@ -281,7 +221,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
                 + Self.topics.map { life.core.state(of: $0)?.contentState.map { "\($0)" } ?? "nothing" }.joined(
                     separator: " and "))
         // Nobody gets in this life what had not left by then. After an unmute, the next one may find it fresh.
-        if life.isMuted { for topic in Self.topics { passedOver.formUnion(durableAlerts(of: topic)) } }
+        if life.isMuted { for topic in Self.topics { known.passedOver.formUnion(durableAlerts(of: topic)) } }
         for (index, node) in life.nodes.enumerated() {
             node.network.onPush = { [unowned self] in judge($0, from: index) }
             node.network.onAnswer = { [unowned self] in note($1, to: $0) }
@@ -324,16 +264,17 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             return
         }
         // A state decided otherwise alerts nobody, and everybody may get it.
-        for topic in Self.topics { passedOver.formUnion(durableAlerts(of: topic)) }
+        for topic in Self.topics { known.passedOver.formUnion(durableAlerts(of: topic)) }
         diedAt = nil
     }
 
     /// Lets a part of the disk stall now and then.
     private func stall() {
-        guard isStalling, random.chance(0.05), let part = CrashDisk.Part.allCases.randomElement(using: &random) else {
+        guard slowDisk.isStalling, random.chance(0.05), let part = CrashDisk.Part.allCases.randomElement(using: &random)
+        else {
             return
         }
-        stalls.begin(of: part, at: clock.now, for: .milliseconds(Int.random(in: 1000...5000, using: &random)))
+        slowDisk.stalls.begin(of: part, at: clock.now, for: .milliseconds(Int.random(in: 1000...5000, using: &random)))
         counts[.stalls] += 1
         tell("a stall of \(part)")
     }
@@ -357,7 +298,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         case 5..<7: _ = sync(CrashDisk.Part.allCases.filter { _ in random.chance(0.6) })
         case 7:
             // A stall outlasts the patience of alerts with the disk.
-            let most = stalls.areGoingOn(at: clock.now) ? 1500 : 300
+            let most = slowDisk.stalls.areGoingOn(at: clock.now) ? 1500 : 300
             clock.pass(.milliseconds(Int.random(in: 1...most, using: &random)))
         case 8..<14: _ = life.nodes.randomElement(using: &random)!.run()
         default:
@@ -378,7 +319,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
             change: .patch(["number": .int(Int64(sequence)), "minimal": .string(id)]),
             alert: random.chance(0.6) ? AlertText(title: id, body: "") : nil)
         guard life.inbox.post(.event(event)).isTaken else { return }
-        happenedAt[id] = clock.truth
+        known.happenedAt[id] = clock.truth
         tell("event \(id) of \(event.topic)\(event.alert == nil ? "" : ", with an alert")")
     }
 
@@ -415,7 +356,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         guard phones.count < 100 else { return }
         let card = newCard()
         // Behind a slow disk, events overtake the rows of cards.
-        if isStalling { phones[phones.count - 1].hasMoved = true }
+        if slowDisk.isStalling { phones[phones.count - 1].hasMoved = true }
         tell("phone \(phones.count - 1) follows \(card.audience)")
         _ = life?.inbox.post(.person(.follow(card), .follow(card.subscription(), app: 0), nil))
     }
@@ -452,14 +393,14 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     }
 
     override func sync(_ parts: [CrashDisk.Part] = CrashDisk.Part.allCases) -> Bool {
-        super.sync(parts.filter { !stalls.isStalled($0, at: clock.now) })
+        super.sync(parts.filter { !slowDisk.stalls.isStalled($0, at: clock.now) })
     }
 
     /// Lets everything arrive, and checks who has what.
     private func calm() {
         guard let life else { return }
         tell("a calm")
-        stalls.end()
+        slowDisk.stalls.end()
         let sick = phones.count(where: \.isSick)
         var idle = 0
         // A change that waits for its interval comes after that.
@@ -493,18 +434,18 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         guard setter == nil else { return }
         for topic in Self.topics {
             // Older ones may have been superseded.
-            guard let newest = durableAlerts(of: topic).last, !isWithheld(newest), !passedOver.contains(newest),
-                let at = happenedAt[newest],
+            guard let newest = durableAlerts(of: topic).last, !isWithheld(newest), !known.passedOver.contains(newest),
+                let at = known.happenedAt[newest],
                 clock.truth - at < .seconds(200)
             else { continue }
             // Newer ones of another topic may have displaced it in a lineup.
-            let newer = Self.topics.flatMap(durableAlerts).filter { granted[$0].map { $0.at > at } ?? false }
+            let newer = Self.topics.flatMap(durableAlerts).filter { known.granted[$0].map { $0.at > at } ?? false }
             let isDisplaced = newer.count >= Self.alertsKept
             let cards = cards()
             for (index, phone) in phones.enumerated()
             where phone.audience.topics.contains(topic) && !phone.alerts.contains(newest) {
                 if phone.isLineup && isDisplaced { continue }
-                guard let card = cards[index], !phone.hasMoved, !phone.isSick, let at = granted[newest]?.at,
+                guard let card = cards[index], !phone.hasMoved, !phone.isSick, let at = known.granted[newest]?.at,
                     card.joinedAt.map({ $0 < at }) ?? true
                 else { continue }
                 // A claim of this life, in which nobody was killed, is no reason.

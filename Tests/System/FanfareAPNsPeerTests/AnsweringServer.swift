@@ -18,7 +18,7 @@ final class AnsweringServer {
     private let settings: [UInt8]
     private let answer: Answer
     private let windowUpdate: UInt32
-    private var pongs: [LoopTimer] = []
+    private let pingAnswers: PingAnswers
     private var listener: TCPListener!  // set in init, which hands `self` to its callback
     private var conversations: [Conversation] = []
     private(set) var requests = 0
@@ -36,12 +36,17 @@ final class AnsweringServer {
     var greets = true { didSet { if greets { for conversation in conversations { conversation.greet() } } } }
     /// Connections that wait for the server's SETTINGS.
     var ungreeted: Int { conversations.count { !$0.isReady && !$0.hasEnded } }
-    private(set) var pings = 0
+    var pings: Int { pingAnswers.count }
     /// Delay of answers to PINGs, which simulates distance.
-    var pongsAfter = Duration.zero
+    var pongsAfter: Duration {
+        get { pingAnswers.delay }
+        set { pingAnswers.delay = newValue }
+    }
     /// Connections whose PINGs are not answered.
-    var pongsWithheld: Set<Int> = []
-    private let loop: Loop
+    var pongsWithheld: Set<Int> {
+        get { pingAnswers.withheld }
+        set { pingAnswers.withheld = newValue }
+    }
 
     /// - Parameters:
     ///   - settings: the payload of its SETTINGS frame.
@@ -55,7 +60,7 @@ final class AnsweringServer {
         self.settings = settings
         self.answer = answer
         self.windowUpdate = windowUpdate
-        self.loop = loop
+        pingAnswers = PingAnswers(loop)
         listener = try TCPListener(loop: loop, host: host, port: port) { [unowned self] in accept($0) }
     }
 
@@ -93,18 +98,10 @@ final class AnsweringServer {
             return answer(Request(connection: index, number: number, stream: id))
         }
         conversation.pong = { [unowned self, unowned conversation] in
-            if !pongsWithheld.contains(index) { pong($0, on: conversation) }
+            pingAnswers.answer($0, of: index, write: conversation.write)
         }
         conversations.append(conversation)
         handshakesMost = max(handshakesMost, conversations.count { !$0.isReady && !$0.hasEnded })
-    }
-
-    private func pong(_ payload: [UInt8], on conversation: Conversation) {
-        pings += 1
-        guard pongsAfter > .zero else { return conversation.write(frame(6, flags: 1, payload)) }
-        let timer = LoopTimer(loop: loop) { conversation.write(frame(6, flags: 1, payload)) }
-        timer.start(after: pongsAfter)
-        pongs.append(timer)
     }
 
     static func accepted(_ request: Request) -> [UInt8] { frame(1, flags: 5, stream: request.stream, [0x88]) }

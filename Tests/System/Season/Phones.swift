@@ -4,19 +4,6 @@ import FanfareModel
 /// All cards of the season, and the service's answers to pushes for them. Judges each push, and at times whether each card shows the
 /// content that it should.
 struct Phones {
-    /// Counts of alerts, once for each card that showed the topic at the alert's publication.
-    struct AlertCounts {
-        var heard = 0
-        /// Alerts replaced by a newer or weightier one, or stale after a trouble of the service.
-        var overtaken = 0
-        /// Alerts silenced by quiet hours.
-        var silenced = 0
-        /// Alerts sent on a connection that broke.
-        var uncertain = 0
-        /// Alerts whose fact was withdrawn, or whose card went, before the push.
-        var dropped = 0
-    }
-
     /// A topic's newest publication and the cards that show it.
     private struct Following {
         var newest: Publication?
@@ -39,16 +26,14 @@ struct Phones {
     private var tokensGiven: UInt64 = 0
     /// Audiences of pending starts, by the activity's name.
     private var expected: [String: AudienceKey] = [:]
-    /// Pending reports of the tokens of started cards, in the order of time.
-    private var reports: [(at: SeasonTime, token: UInt64)] = []
-    /// Activities whose token was answered as dead, and whose death the engine has not reported.
-    private(set) var deaths: Set<ActivityID> = []
+    private var reports = TokenReports()
+    private(set) var deaths = DeathJudge()
     private(set) var violation: String?
     private(set) var pushes = 0
     private(set) var unprocessed = 0
     private(set) var renewals = 0
     private(set) var expiries = 0
-    private(set) var alerts = AlertCounts()
+    private(set) var alerts = AlertTally()
 
     var count: Int { cards.count }
     /// Is `true` while a new card's token is pending.
@@ -225,7 +210,7 @@ struct Phones {
             if token % 2 == 0, payload.event == .update { arrive(payload, at: token) }
         case .deadToken:
             remove(token, isAsked: true, at: now)
-            deaths.insert(ActivityID(hashing: card.name))
+            deaths.answeredDead(ActivityID(hashing: card.name))
         case .throttled, .serviceError, .notProcessed, .refused: cards[token]?.troubledAt = now
         }
     }
@@ -294,15 +279,14 @@ struct Phones {
     ) {
         _ = add(name, audience, person: person, renewing: old, isRegistered: false, at: now)
         arrive(payload, at: tokensGiven)
-        if person != nil || tokensGiven % 5 != 0 { reports.append((now + .seconds(5), tokensGiven)) }
+        if person != nil || tokensGiven % 5 != 0 { reports.add(tokensGiven, at: now + .seconds(5)) }
     }
 
-    var nextReport: SeasonTime? { reports.first?.at }
+    var nextReport: SeasonTime? { reports.next }
 
     /// Returns the next report of a started card's token that is due.
     mutating func takeReport(at now: SeasonTime) -> (name: String, audience: AudienceKey, token: [UInt8])? {
-        while let (at, token) = reports.first, at <= now {
-            reports.removeFirst()
+        while let token = reports.takeDue(at: now) {
             guard let card = cards[token] else { continue }
             cards[token]?.isRegistered = true
             if let old = card.renews, leave(old, at: now), let token = tokens[ActivityID(hashing: old)] {
@@ -316,7 +300,7 @@ struct Phones {
     // MARK: What the engine says of cards
 
     mutating func hearDeath(of id: ActivityID) {
-        if deaths.remove(id) == nil { fail("the death of a token was reported that was not answered so, or twice") }
+        if let wrong = deaths.heard(of: id) { fail(wrong) }
     }
 
     mutating func hear(_ fate: ActivityFate, of id: ActivityID, at now: SeasonTime) {

@@ -6,93 +6,58 @@ import FanfareModel
 import FanfareQueues
 import FanfareTestSupport
 
+/// Counts of what a season has done.
+struct SeasonCounts {
+    var events = 0
+    var follows = 0
+    var unfollows = 0
+}
+
 /// Days and weeks of an engine's life in virtual time: decision core, shard and phones on one thread. Topics come and go by
 /// the hundred thousand, people follow and leave, cards are renewed, and once a week everything goes wrong. At six each
 /// morning the living objects and their bytes are counted, and what the store has, if there is one.
 final class Season {
-    struct Options {
-        var days = 30
-        var topicsPerDay = 100_000
-        var seed: UInt64 = 1
-        /// Bytes leaked with each topic, to show that a season finds a leak.
-        var leak = 0
-        /// A new folder for a store; `nil` for a season without one.
-        var store: String?
-        /// Leaks of the store, to show that a season finds them, too.
-        var storeLeaks = SeasonStore.Leaks()
-    }
-
-    /// Numbers of living objects at six in the morning.
-    struct Tables: Equatable {
-        /// Topics of the decision core; `topicsInShard` counts the shard's.
-        var topics = 0
-        var topicsInShard = 0
-        var activities = 0
-        /// Activities without an update token.
-        var tokenless = 0
-        var phones = 0
-    }
-
-    struct Morning {
-        var tables: Tables
-        /// Bytes held by the engine and the phones.
-        var bytes: Int
-        /// What the store had on the day; `nil` without a store.
-        var store: SeasonStore.Figures?
-    }
-
-    /// Counts at six in the morning after each day.
-    private(set) var mornings: [Morning] = []
-    private(set) var events = 0
-    private(set) var follows = 0
-    private(set) var unfollows = 0
+    private(set) var mornings: Mornings
+    private(set) var counts = SeasonCounts()
     private(set) var phones = Phones()
 
-    private let options: Options
+    private let options: SeasonOptions
     private let plan: DayPlan
-    /// Bytes held before the engine was made.
-    private let bytesBefore: Int
     private var core: DecisionCore
     private var decisions: [Decision] = []
     private let shard: Shard
-    private var batch = DeliveryBatch()
-    private var completions: [DeliveryCompletion] = []
-    /// Publications whose completion the shard has not reported.
-    private var open: Set<UInt64> = []
+    private var exchange = PushExchange()
+    private var open = OpenPublications()
     private var violation: String?
     /// `nil` for a season without one.
     private var store: SeasonStore?
-    private(set) var storeJudges = StoreJudges()
     /// Activities that the shard has removed, and has not been asked about. The store alone hears of them.
     private var removed: [(id: UInt64, token: UInt64)] = []
     /// Requests for claims that have no answer.
     private var claimRequests: [ClaimRequest] = []
 
-    private var now = SeasonTime(day: 0, hour: 5, minute: 59)
-    private var clock: WallEstimate
-    private var moment: Moment
-    /// Time of the next push while the service fails.
-    private var triesAt = SeasonTime(milliseconds: 0)
+    private var clock = SeasonClock(at: SeasonTime(day: 0, hour: 5, minute: 59))
 
     /// Topics that go on for the whole season.
     private static let tables = (0..<5).map { TopicID("table/\($0)") }
     /// Number of cards that each person with renewed cards has begun.
     private var people: [Int]
 
-    init(_ options: Options) {
+    private var now: SeasonTime { clock.now }
+    private var moment: Moment { clock.moment }
+    /// Log time, which follows the monotonic clock.
+    private var log: FeedTime { clock.log }
+
+    init(_ options: SeasonOptions) {
         self.options = options
         var random = SplitMix64(seed: options.seed)
         plan = DayPlan(topics: options.topicsPerDay, using: &random)
-        bytesBefore = Int(bytes_held_by_this_thread())
+        mornings = Mornings(before: Int(bytes_held_by_this_thread()))
         people = Array(repeating: 0, count: max(40, options.topicsPerDay / 500))
         var rules = Rules.builtIn
         rules.other.lifetime.renews = true
         core = DecisionCore(rules: rules, isLive: false)
         shard = Shard(lineups: rules.lineups)
-        clock = WallEstimate(
-            wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
-        moment = clock.read(
-            wallMilliseconds: now.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
         openStore(rules)
     }
 
@@ -121,36 +86,18 @@ final class Season {
         for day in 0..<options.days {
             play(day)
             guard let morning = morning() else { return "\(now): \(violation ?? "")" }
-            mornings.append(morning)
+            mornings.note(morning)
             onMorning(day + 1, morning)
         }
         return grown()
     }
 
-    /// Describes a growth of the tables or the heap since the third day; `nil` if there is none.
+    /// Describes a growth of the tables, the heap or the store since the third day; `nil` if there is none.
     private func grown() -> String? {
-        guard mornings.count > 3, let last = mornings.last else { return nil }
-        let early = mornings[2]
-        if early.tables != last.tables {
-            return "the tables have grown: \(early.tables) after day 3, \(last.tables) after day \(mornings.count)"
-        }
-        let tolerance =
-            Season.tableBytes + (store == nil ? 0 : Season.storeBytes)
-            + (bytes_mapped_by_this_thread() > 0 ? Season.columnBytes : 0)
-        if abs(last.bytes - early.bytes) > max(early.bytes / 100, tolerance) {
-            return "the heap has grown: \(early.bytes) bytes after day 3, \(last.bytes) after day \(mornings.count)"
-        }
-        return storeJudges.growth()
+        mornings.growth(hasLargeColumns: bytes_mapped_by_this_thread() > 0)
     }
 
     private func fail(_ problem: String?) { if violation == nil { violation = problem } }
-
-    /// Tolerance for a hash table, whose capacity follows the busiest day. With few topics that is more than a hundredth of all bytes.
-    private static let tableBytes = 128 << 10
-    /// Tolerance beside it for a store: LMDB keeps the pages of its largest transaction, and a checkpoint may be under way.
-    private static let storeBytes = 2 << 20
-    /// Tolerance beside it where a column is large: such a one grows by as much at a time, and a place beyond those of the first days may be a step.
-    private static let columnBytes = 2 << 20
 
     // MARK: A day
 
@@ -218,7 +165,7 @@ final class Season {
     /// Begins a card that is to be renewed.
     private func beginCard(of person: Int) {
         people[person] += 1
-        follows += 1
+        counts.follows += 1
         let name = name(of: person)
         let audience: AudienceKey =
             person % 2 == 0 ? .topic(Season.tables[person / 2 % 5]) : .lineup(Season.tables)
@@ -260,7 +207,7 @@ final class Season {
 
     private func unfollow(_ name: String) {
         guard phones.leave(name, at: now) else { return }
-        unfollows += 1
+        counts.unfollows += 1
         shard.apply(.unfollow(ActivityID(hashing: name)), at: moment)
         tell { try $0.take(.unfollow(ActivityID(hashing: name)), at: log) }
     }
@@ -270,7 +217,7 @@ final class Season {
         let number = happening.topic
         let audience = AudienceKey.topic(DayPlan.id(day: day, number))
         func begin(_ name: String) {
-            follows += 1
+            counts.follows += 1
             follow(name, audience, token: phones.add(name, audience, at: now))
         }
         switch happening.step {
@@ -278,7 +225,7 @@ final class Season {
             if options.leak > 0 { _ = UnsafeMutableRawPointer.allocate(byteCount: options.leak, alignment: 1) }
             begin("\(day)/\(number)/1")
         case 4 where number % 25 == 4:
-            follows += 1
+            counts.follows += 1
             let name = "\(day)/\(number)/2"
             let request = StartRequest(
                 activity: name, token: phones.expect(name, audience), attributesType: "Topic",
@@ -296,7 +243,7 @@ final class Season {
 
     /// - Parameter alerts: `true` if the event must alert people.
     private func apply(_ event: FeedEvent, alerts: Bool = false) {
-        events += 1
+        counts.events += 1
         core.advance(to: log, into: &decisions)
         carryOut()
         core.apply(event, now: log, into: &decisions)
@@ -315,7 +262,7 @@ final class Season {
             switch decision {
             case .publish(let publication):
                 phones.note(publication, at: now)
-                open.insert(publication.serial)
+                open.published(publication.serial)
                 shard.apply(.publish(publication), at: moment)
             case .revokeAlert(let topic, let cause):
                 phones.revoke(cause, of: topic)
@@ -331,9 +278,6 @@ final class Season {
 
     // MARK: Time
 
-    /// Log time, which follows the monotonic clock.
-    private var log: FeedTime { FeedTime(milliseconds: now.unixMilliseconds) }
-
     /// Advances time to `end`, stopping at everything that is due before.
     private func pass(to end: SeasonTime) {
         while now < end, violation == nil {
@@ -348,8 +292,7 @@ final class Season {
             let second = min(end, now + .seconds(1))
             if Troubles.isBad(now.day) { next = min(next, second) }
             if Troubles.service(at: now) != .well { next = max(next, second) }
-            now = max(now + .milliseconds(1), next)
-            readClocks()
+            clock.pass(to: next)
             core.advance(to: log, into: &decisions)
             carryOut()
             if let due = shard.nextDue, due <= moment.monotonic { shard.wakeDue(at: moment) }
@@ -358,19 +301,11 @@ final class Season {
         }
     }
 
-    private func readClocks() {
-        let wall = now + Troubles.clockError(at: now)
-        moment = clock.read(
-            wallMilliseconds: wall.unixMilliseconds, monotonicNanoseconds: now.milliseconds * 1_000_000)
-    }
-
     private func reportTokens() {
         while let (name, audience, token) = phones.takeReport(at: now) { follow(name, audience, token: token) }
     }
 
     // MARK: The service
-
-    private static let pullMax = 1024
 
     private func serve() {
         repeat {
@@ -383,27 +318,12 @@ final class Season {
 
     private func push() {
         let service = Troubles.service(at: now)
-        var room = Season.pullMax
-        switch service {
-        case .well, .breaking: break
-        case .unreachable: room = 0
-        case .keyRevoked, .down:
-            room = now < triesAt ? 0 : 1
-            if room > 0 { triesAt = now + service.retries }
-        }
+        let room = exchange.room(at: service, now)
         while room > 0, violation == nil {
-            shard.pull(limit: room, at: moment, into: &batch)
-            guard !batch.deliveries.isEmpty else { break }
-            for delivery in batch.deliveries {
-                let outcome = phones.take(
-                    batch.payload(of: delivery), batch.tokens[delivery.token], service, at: now)
-                completions.append(
-                    DeliveryCompletion(slot: delivery.slot, generation: delivery.generation, outcome: outcome))
+            let isBusy = exchange.run(shard, limit: room, at: moment) {
+                phones.take($0, $1, service, at: now)
             }
-            batch.removeAll()
-            shard.complete(completions, at: moment)
-            completions.removeAll(keepingCapacity: true)
-            if service != .well { break }
+            if !isBusy || service != .well { break }
         }
     }
 
@@ -432,7 +352,7 @@ final class Season {
     private func take(_ fact: ShardFeedback) {
         switch fact {
         case .completed(let serial, _), .overtaken(let serial):
-            if open.remove(serial) == nil { fail("publication \(serial) was reported complete twice") }
+            fail(open.completed(serial))
         case .deadToken(let id): phones.hearDeath(of: id)
         case .fate(let id, let fate): phones.hear(fate, of: id, at: now)
         case .report(let line):
@@ -456,32 +376,29 @@ final class Season {
         fail(phones.violation)
         fail(shard.violatedInvariant())
         if !shard.isQuiet { fail("\(shard.statistics.owed) pushes are still owed, hours after the last event") }
-        if !open.isEmpty {
-            fail("\(open.count) publications were never complete, \(open.min() ?? 0) the first of them")
-        }
+        fail(open.violation())
         let untold = phones.takeGone()
         if untold > 0 { fail("\(untold) cards have gone for their age, and nobody was told") }
-        if !phones.deaths.isEmpty { fail("\(phones.deaths.count) dead tokens were not reported") }
-        let counts = shard.statistics
-        if counts.activities != phones.count {
-            fail("\(phones.count) cards are on phones, \(counts.activities) in the shard")
+        fail(phones.deaths.violation())
+        let statistics = shard.statistics
+        if statistics.activities != phones.count {
+            fail("\(phones.count) cards are on phones, \(statistics.activities) in the shard")
         }
         if counts.alerts.unclaimed > 0 { fail("\(counts.alerts.unclaimed) alerts have left without claims") }
         let figures = endDayOfStore()
         guard violation == nil else { return nil }
         let tables = Tables(
-            topics: core.topicCount, topicsInShard: shard.topicCount, activities: counts.activities,
-            tokenless: counts.tokenless, phones: phones.count)
-        return Morning(
-            tables: tables, bytes: Int(bytes_held_by_this_thread()) - bytesBefore, store: figures)
+            topics: core.topicCount, topicsInShard: shard.topicCount, activities: statistics.activities,
+            tokenless: statistics.tokenless, phones: phones.count)
+        return mornings.morning(tables, figures)
     }
 
     /// - Returns: what the store had on the day; `nil` without a store.
-    private func endDayOfStore() -> SeasonStore.Figures? {
-        var figures: SeasonStore.Figures?
+    private func endDayOfStore() -> StoreFigures? {
+        var figures: StoreFigures?
         tell { store in
             let day = try store.endDay(at: log)
-            storeJudges.note(day)
+            mornings.note(day)
             figures = day
             if store.topicCount != core.topicCount {
                 fail("a restart would know \(store.topicCount) topics, and the core knows \(core.topicCount)")

@@ -10,32 +10,8 @@ import Foundation
 /// trims the log. Each card has a row, which goes when the shard has no card for it. Claims are answered at once, because no season has a crash, and are
 /// written in batches. Completions are not kept.
 final class SeasonStore {
-    /// Leaks of a store, to show that a season finds them.
-    struct Leaks {
-        /// Entries of each day that are not trimmed.
-        var entries = 0
-        /// Cards of each day whose rows are not removed.
-        var rows = 0
-        /// Claims of each day that do not expire. The store removes claims in order, and none behind these.
-        var claims = 0
-    }
-
-    /// What a store has had on a day.
-    struct Figures {
-        /// Greatest number of entries between two commits.
-        var entries = 0
-        /// Rows of cards at the end of the day.
-        var rows = 0
-        /// Rows of claims, of alerts and of starts, at the end of the day.
-        var claims = 0
-        /// Size of LMDB's files, which have a page for each that was ever in use at the same time: LMDB takes free pages first.
-        var fileBytes = 0
-        /// Greatest size of the checkpoints.
-        var checkpointBytes = 0
-    }
-
     private let folder: String
-    private let leaks: Leaks
+    private let leaks: StoreLeaks
     private let log: LMDBLog
     private let people: LMDBPeopleStore
     private let register: PeopleRegister
@@ -54,7 +30,7 @@ final class SeasonStore {
     private let batchMax: Int
     /// Number of the day, from 1.
     private var day = 1
-    private var figures = Figures()
+    private var figures = StoreFigures()
     /// Rows of this day that a planted leak has kept.
     private var rowsLeaked = 0
     /// Claims of this day that a planted leak keeps from expiring.
@@ -74,7 +50,7 @@ final class SeasonStore {
     /// - Parameters:
     ///   - folder: a new folder.
     ///   - rules: the rules of the season's own core.
-    init(folder: String, rules: Rules, topicsPerDay: Int, leaks: Leaks) throws {
+    init(folder: String, rules: Rules, topicsPerDay: Int, leaks: StoreLeaks) throws {
         self.folder = folder
         self.leaks = leaks
         let log = try LMDBLog(folder: folder)
@@ -207,7 +183,7 @@ final class SeasonStore {
     /// Ends the day: everything becomes durable and is decided.
     ///
     /// - Returns: the figures of the day.
-    func endDay(at now: FeedTime) throws -> Figures {
+    func endDay(at now: FeedTime) throws -> StoreFigures {
         held.append(LogEntry(now: now, .tick))
         try commit()
         try writeRows()
@@ -217,7 +193,7 @@ final class SeasonStore {
         figures.claims = try countClaims()
         figures.fileBytes = try bytes(of: "data.mdb") + bytes(of: "people/data.mdb") + bytes(of: "claims/data.mdb")
         defer {
-            figures = Figures(checkpointBytes: sizeOfCheckpoints)
+            figures = StoreFigures(checkpointBytes: sizeOfCheckpoints)
             (rowsLeaked, claimsLeaked) = (0, 0)
             day += 1
         }

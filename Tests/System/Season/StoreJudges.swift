@@ -6,7 +6,7 @@ struct StoreJudges {
     private var fileBytes = GrowthJudge("the bytes of LMDB's files", slack: 1 << 20)
     private var checkpointBytes = GrowthJudge("the bytes of the checkpoints", slack: 1 << 18)
 
-    mutating func note(_ day: SeasonStore.Figures) {
+    mutating func note(_ day: StoreFigures) {
         entries.note(day.entries)
         rows.note(day.rows)
         claims.note(day.claims)

@@ -26,7 +26,7 @@ func refuse(_ problem: String) -> Never {
 /// Writes the line at once, even into a pipe, because a season takes minutes.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-var options = Season.Options()
+var options = SeasonOptions()
 var arguments = CommandLine.arguments.dropFirst()
 while let option = arguments.popFirst() {
     if option == "--help" || option == "-h" {
@@ -78,7 +78,7 @@ let storeColumns = options.store == nil ? [] : ["entries", "rows", "claims", "fi
 say(row(["day", "events", "pushes", "alerts", "topics", "activities", "bytes", "seconds"] + storeColumns))
 let season = Season(options)
 let violation = season.run { day, morning in
-    let (events, pushes, alerts) = (season.events, season.phones.pushes, season.phones.alerts.heard)
+    let (events, pushes, alerts) = (season.counts.events, season.phones.pushes, season.phones.alerts.heard)
     let seconds = Double((clock.now - lap) / .milliseconds(100)) / 10
     let figures = [
         day, events - before.events, pushes - before.pushes, alerts - before.alerts, morning.tables.topics,
@@ -96,14 +96,14 @@ let violation = season.run { day, morning in
 let (phones, alerts) = (season.phones, season.phones.alerts)
 say(
     """
-    \(season.mornings.count) days, \(season.mornings.count * options.topicsPerDay) topics, \(season.events) events, \
+    \(season.mornings.days.count) days, \(season.mornings.days.count * options.topicsPerDay) topics, \(season.counts.events) events, \
     \((clock.now - started).components.seconds) s
-    \(phones.pushes) pushes, \(phones.unprocessed) of them not accepted; \(season.follows) follows, \(season.unfollows) unfollows, \
+    \(phones.pushes) pushes, \(phones.unprocessed) of them not accepted; \(season.counts.follows) follows, \(season.counts.unfollows) unfollows, \
     \(phones.renewals) renewals, \(phones.expiries) cards ended for their age
     \(alerts.heard) alerts heard, each once; \(alerts.silenced) silenced by night; by troubles \(alerts.overtaken) overtaken, \
     \(alerts.uncertain) uncertain; \(alerts.dropped) whose card or fact went before
     """)
-if options.store != nil { for line in season.storeJudges.summaries { say(line) } }
+if options.store != nil { for line in season.mornings.store.summaries { say(line) } }
 if let violation {
     say("violated: \(violation)")
     exit(1)

@@ -50,7 +50,7 @@ import Testing
         var judges = StoreJudges()
         for day in 1...7 {
             judges.note(
-                SeasonStore.Figures(
+                StoreFigures(
                     entries: 9000 * day, rows: 400 * day, claims: 700 * day, fileBytes: 1 << 20, checkpointBytes: 5))
         }
         let growth = judges.growth() ?? ""

@@ -17,7 +17,7 @@ import Testing
     ///
     /// - Returns: the growth of what the store has, and its topics and rows after the last day.
     private static func play(
-        _ leaks: SeasonStore.Leaks = SeasonStore.Leaks()
+        _ leaks: StoreLeaks = StoreLeaks()
     ) throws -> (growth: String?, topics: Int, rows: Int, claims: Int) {
         let folder = TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func entriesThatAreNotTrimmedAndRowsThatStayAreFound() throws {
-        let played = try Self.play(SeasonStore.Leaks(entries: 400, rows: 20))
+        let played = try Self.play(StoreLeaks(entries: 400, rows: 20))
         let growth = played.growth ?? ""
         #expect(growth.contains("log entries have grown") && growth.contains("rows have grown"), "\(growth)")
         #expect(played.rows == 20 * Self.days)
@@ -84,9 +84,9 @@ import Testing
     @Test func aFolderThatHasAStoreIsRefused() throws {
         let folder = TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
-        do { _ = try SeasonStore(folder: folder.path, rules: .builtIn, topicsPerDay: 40, leaks: SeasonStore.Leaks()) }
+        do { _ = try SeasonStore(folder: folder.path, rules: .builtIn, topicsPerDay: 40, leaks: StoreLeaks()) }
         #expect(throws: LogError.self) {
-            _ = try SeasonStore(folder: folder.path, rules: .builtIn, topicsPerDay: 40, leaks: SeasonStore.Leaks())
+            _ = try SeasonStore(folder: folder.path, rules: .builtIn, topicsPerDay: 40, leaks: StoreLeaks())
         }
     }
 }

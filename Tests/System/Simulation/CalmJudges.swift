@@ -8,7 +8,7 @@ extension CalmSight {
 /// Once everything has settled, a phone has what it is to see.
 struct LossJudge: CalmJudge {
     func seen(_ sight: CalmSight) -> String? {
-        let phone = sight.phone
+        let (phone, history) = (sight.phone, sight.history)
         guard sight.isThere, !sight.isBetweenCards, !sight.isOutlivedAndLetGo else { return nil }
         guard phone.hasToken else {
             guard let card = phone.card, !card.isOut, sight.hasNews else { return nil }
@@ -19,15 +19,15 @@ struct LossJudge: CalmJudge {
         guard let served = phone.served else { return "activity \(phone.id.rawValue) left and was never ended (3)" }
         guard sight.hasNews else { return nil }
         // A refused state is not due again before a newer one.
-        if phone.states.refusedSerial != nil { return nil }
-        if phone.states.accepted == nil { return "activity \(phone.id.rawValue) never got a state (1)" }
-        for state in [phone.states.accepted, phone.screen.state].compactMap(\.self) {
+        if history.states.refusedSerial != nil { return nil }
+        if history.states.accepted == nil { return "activity \(phone.id.rawValue) never got a state (1)" }
+        for state in [history.states.accepted, phone.screen.state].compactMap(\.self) {
             if let violation = sight.stale(state, beside: served) {
                 return "activity \(phone.id.rawValue) shows \(violation) (1)"
             }
         }
         // A silenced phone may have been settled without a push if it had the newest state.
-        if let lost = phone.alerts.stillMissed(at: sight.now).last(where: { !$0.mayBeSettled }) {
+        if let lost = history.alerts.stillMissed(at: sight.now).last(where: { !$0.mayBeSettled }) {
             return "activity \(phone.id.rawValue) never got alert \(lost.alert.text.title) (4)"
         }
         return nil
@@ -61,11 +61,11 @@ struct NeglectJudge: CalmJudge {
     static let patience = Duration.seconds(110)
 
     func seen(_ sight: CalmSight) -> String? {
-        let phone = sight.phone
+        let (phone, history) = (sight.phone, sight.history)
         guard sight.isThere, !sight.isBetweenCards, phone.hasToken || !sight.isOutlivedAndLetGo else { return nil }
-        if phone.health.isHeld, sight.trouble.isGuardShut { return nil }
-        guard phone.health.sickness == nil, phone.last.flying == 0, phone.states.refusedSerial == nil,
-            phone.health.troubledAt.map({ $0 + NeglectJudge.patience < sight.now }) ?? true
+        if history.health.isHeld, sight.trouble.isGuardShut { return nil }
+        guard history.health.sickness == nil, history.last.flying == 0, history.states.refusedSerial == nil,
+            history.health.troubledAt.map({ $0 + NeglectJudge.patience < sight.now }) ?? true
         else { return nil }
         guard phone.hasToken else {
             guard let card = phone.card, !card.isOut, sight.hasNews else { return nil }
@@ -75,7 +75,7 @@ struct NeglectJudge: CalmJudge {
             return sight.age.isLetGo ? nil : "activity \(phone.id.rawValue) left and waits for its end (10)"
         }
         guard sight.hasNews else { return nil }
-        guard let accepted = phone.states.accepted, sight.stale(accepted, beside: served) == nil else {
+        guard let accepted = history.states.accepted, sight.stale(accepted, beside: served) == nil else {
             return "activity \(phone.id.rawValue) waits for the newest state, for another's trouble or a clock (10)"
         }
         return nil
@@ -85,9 +85,9 @@ struct NeglectJudge: CalmJudge {
 /// A phone with a new token and without trouble since has what it is to see, on a node without other trouble.
 struct NewTokenJudge: CalmJudge {
     func seen(_ sight: CalmSight) -> String? {
-        let phone = sight.phone
+        let (phone, history) = (sight.phone, sight.history)
         guard phone.tokens.isNew, sight.isThere, phone.hasToken, !sight.trouble.isSick, !sight.trouble.isFull,
-            phone.health.troubledAt == nil, phone.last.flying == 0, phone.states.refusedSerial == nil,
+            history.health.troubledAt == nil, history.last.flying == 0, history.states.refusedSerial == nil,
             !sight.isBetweenCards, !sight.age.isLetGo
         else { return nil }
         guard let served = phone.served else {
@@ -95,7 +95,7 @@ struct NewTokenJudge: CalmJudge {
         }
         // Nothing is wrong with the token: its alert waits for the disk.
         guard sight.hasNews, !sight.awaitsClaim else { return nil }
-        guard let accepted = phone.states.accepted, sight.stale(accepted, beside: served) == nil else {
+        guard let accepted = history.states.accepted, sight.stale(accepted, beside: served) == nil else {
             return "activity \(phone.id.rawValue) has a new token and waits for the newest state (10)"
         }
         return nil

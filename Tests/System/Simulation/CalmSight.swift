@@ -3,6 +3,8 @@ import FanfareModel
 /// A phone while its world is calm, with what its judges compare it with.
 struct CalmSight {
     let phone: Phone
+    /// What was pushed to the phone.
+    let history: PushHistory
     /// The judge of the states that the phone's node shows.
     let states: StateJudge
     let age: CardAge

@@ -72,7 +72,8 @@ struct PrivateEndJudge: PushJudge {
 struct NewestStateJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
         guard let served = sight.phone.served, !sight.isEndWithoutState else { return nil }
-        return sight.states.judge(sight.payload, carrying: sight.carried, shown: served, for: sight.phone)
+        return sight.states.judge(
+            sight.payload, carrying: sight.carried, shown: served, for: sight.phone, after: sight.history)
     }
 }
 
@@ -80,6 +81,6 @@ struct NewestStateJudge: PushJudge {
 struct GatheringJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
         guard sight.isAlone, case .lineup(let topics, _) = sight.phone.served else { return nil }
-        return sight.states.lineups.gathering(sight.payload, lineup: topics, to: sight.phone)
+        return sight.states.lineups.gathering(sight.payload, lineup: topics, after: sight.history.last)
     }
 }

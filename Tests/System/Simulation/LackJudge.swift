@@ -7,7 +7,7 @@ struct LackJudge {
     let states: StateJudge
 
     /// - Returns: what the phone still lacks.
-    func seen(_ lack: Lack, of phone: Phone, aged age: CardAge) -> String? {
+    func seen(_ lack: Lack, of phone: Phone, after history: PushHistory, aged age: CardAge) -> String? {
         if isDone(phone, aged: age) { return nil }
         switch lack.thing {
         case .end:
@@ -19,7 +19,7 @@ struct LackJudge {
             return "was not started"
         case .state(let serial, let newest):
             guard phone.following.joins == lack.joins, !phone.naming.isDetached,
-                max(phone.states.acceptedSerial, phone.states.lastRefused) < serial
+                max(history.states.acceptedSerial, history.states.lastRefused) < serial
             else { return nil }
             // The newest versions may look like the state that it has or was refused.
             guard let served = phone.served else { return nil }
@@ -30,7 +30,7 @@ struct LackJudge {
                 }
                 versions[topic] = [version] + later
             }
-            let wrong = [phone.states.accepted, phone.states.refusedState].compactMap(\.self).map {
+            let wrong = [history.states.accepted, history.states.refusedState].compactMap(\.self).map {
                 states.stale($0, beside: served, versions: versions)
             }
             return wrong.contains(nil) ? nil : "shows \(wrong.first.flatMap(\.self) ?? "nothing")"
@@ -38,9 +38,9 @@ struct LackJudge {
     }
 
     /// Is `true` if the phone still lacks what it had been refused before the question came.
-    func isRefused(_ lack: Lack, of phone: Phone, aged age: CardAge) -> Bool {
+    func isRefused(_ lack: Lack, of phone: Phone, after history: PushHistory, aged age: CardAge) -> Bool {
         guard let refused = lack.refused else { return false }
-        return phone.states.refusedSerial == refused && phone.states.acceptedSerial < refused
+        return history.states.refusedSerial == refused && history.states.acceptedSerial < refused
             && phone.following.joins == lack.joins && !isDone(phone, aged: age)
             && refused == states.published.newestSerial(for: phone.following)
     }

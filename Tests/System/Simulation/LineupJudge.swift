@@ -18,7 +18,7 @@ struct LineupJudge {
 
     func judge(
         _ payload: Payload, carrying carried: (topic: TopicID, alert: Alert)?, lineup topics: [TopicID],
-        for phone: Phone
+        for phone: Phone, after history: PushHistory
     ) -> String? {
         guard payload.state.count <= LineupJudge.sizeMax.bytes else {
             return "\(payload.state.count) bytes of a lineup"
@@ -58,8 +58,8 @@ struct LineupJudge {
         let someIsLive = shown.contains {
             published.latest[$0]?.event == .update && published.latest[$0]?.prominence.hasBegun == true
         }
-        if someIsLive, let ended = published.endedAt[spotlightTopic], ended < phone.last.sentAt,
-            let before = phone.lineup.last?.spotlightTopic, before != spotlightTopic
+        if someIsLive, let ended = published.endedAt[spotlightTopic], ended < history.last.sentAt,
+            let before = history.lineup.last?.spotlightTopic, before != spotlightTopic
         {
             return "the spotlight goes to \(spotlightTopic), which was over before (M2)"
         }
@@ -86,13 +86,12 @@ struct LineupJudge {
     /// Checks that alerts are gathered: a push with an alert leaves no sooner than `gather` after an accepted one with an alert, unless an
     /// alert came while that one was in flight, or an alert has come since at a moment when no other topic of the lineup was live. A caller
     /// asks only about a lineup with one member, because another member may have waited for the first alert.
-    func gathering(_ payload: Payload, lineup topics: [TopicID], to phone: Phone) -> String? {
-        guard payload.event == .update, payload.alert != nil, phone.last.alertStandsAlone, !phone.last.mayRepeat,
-            now < phone.last.sentAt + rules.gather
+    func gathering(_ payload: Payload, lineup topics: [TopicID], after last: LastPush) -> String? {
+        guard payload.event == .update, payload.alert != nil, last.alertStandsAlone, !last.mayRepeat,
+            now < last.sentAt + rules.gather
         else { return nil }
         for topic in topics {
-            for told in published.told[topic] ?? [] where told.publication.alert != nil && told.at >= phone.last.sentAt
-            {
+            for told in published.told[topic] ?? [] where told.publication.alert != nil && told.at >= last.sentAt {
                 guard topics.contains(where: { $0 != topic && wasLive($0, at: told.at) }) else { return nil }
             }
         }
@@ -108,9 +107,9 @@ struct LineupJudge {
     }
 
     /// Is `true` if everything published had been sent with the push before this one: only the rotation can have caused it.
-    func isRotation(_ topics: [TopicID], to phone: Phone) -> Bool {
+    func isRotation(_ topics: [TopicID], after history: PushHistory) -> Bool {
         let newest = topics.compactMap { published.told[$0]?.last?.at }.max() ?? .always
-        return phone.lineup.last != nil && !phone.last.mayRepeat && newest + interval < phone.last.sentAt
+        return history.lineup.last != nil && !history.last.mayRepeat && newest + interval < history.last.sentAt
     }
 
     /// Returns the newest version of a topic, and earlier ones while all later ones may wait.

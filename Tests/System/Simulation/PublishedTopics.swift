@@ -85,7 +85,7 @@ struct PublishedTopics {
     // MARK: What a phone is to see
 
     /// Returns the newest publication of a topic that the phone is to see.
-    func newest(_ topic: TopicID, for following: Phone.Following) -> Publication? {
+    func newest(_ topic: TopicID, for following: Following) -> Publication? {
         switch following.served {
         case .topic: lastOfTenure[Tenure(topic: topic, number: following.tenure)]
         case .lineup, nil: latest[topic]
@@ -93,12 +93,12 @@ struct PublishedTopics {
     }
 
     /// Returns the serial of the newest publication that the phone is to see; 0 if there is none.
-    func newestSerial(for following: Phone.Following) -> UInt64 {
+    func newestSerial(for following: Following) -> UInt64 {
         following.served?.topics.compactMap { newest($0, for: following)?.serial }.max() ?? 0
     }
 
     /// Is `true` if there is something that the phone is to see.
-    func hasNews(for following: Phone.Following) -> Bool {
+    func hasNews(for following: Following) -> Bool {
         guard let served = following.served, !waitingLineups.contains(served) else { return false }
         if case .lineup(let topics, _) = served {
             return topics.contains { latest[$0] != nil && !mayBeUnknown.contains($0) }
@@ -107,13 +107,13 @@ struct PublishedTopics {
     }
 
     /// Is `true` if everything of the audience that the phone is to see is over.
-    func isOver(_ audience: AudienceKey, for following: Phone.Following) -> Bool {
+    func isOver(_ audience: AudienceKey, for following: Following) -> Bool {
         audience.topics.allSatisfy { newest($0, for: following)?.event == .end }
     }
 
     /// Is `true` if a lineup may be over. Topics that the core forgot were over, but from outside it is unknown if
     /// the shard still knows that and ends the lineup.
-    func mayBeOver(_ audience: AudienceKey, for following: Phone.Following) -> Bool {
+    func mayBeOver(_ audience: AudienceKey, for following: Following) -> Bool {
         guard case .lineup(let topics, _) = audience else { return false }
         return topics.allSatisfy { topic in
             newest(topic, for: following).map { $0.event == .end } ?? (tenures[topic] != nil)
@@ -121,7 +121,7 @@ struct PublishedTopics {
     }
 
     /// Is `true` if new publications of the topic are meant for the phone.
-    func shows(_ topic: TopicID, to following: Phone.Following) -> Bool {
+    func shows(_ topic: TopicID, to following: Following) -> Bool {
         switch following.served {
         case .topic(topic): following.tenure == tenures[topic]
         case .lineup(let topics, _): topics.contains(topic)

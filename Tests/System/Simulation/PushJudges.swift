@@ -20,7 +20,7 @@ extension Sight {
 /// A phone gets one push at a time, and none after its end.
 struct FlightJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
-        if sight.phone.last.flying > 0 { return "two pushes in flight" }
+        if sight.history.last.flying > 0 { return "two pushes in flight" }
         return sight.phone.life.isGone ? "a push after its end (3)" : nil
     }
 }
@@ -28,7 +28,7 @@ struct FlightJudge: PushJudge {
 /// A push goes to the token that the shard was given last, unless that one is held as dead.
 struct TokenJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
-        if sight.phone.health.isHeld { return "a push to somebody who is held" }
+        if sight.history.health.isHeld { return "a push to somebody who is held" }
         return sight.token == sight.phone.tokens.served ? nil : "a push to a token that was replaced before"
     }
 }
@@ -42,7 +42,7 @@ struct JWTJudge: PushJudge {
 struct StampJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
         let stamp = sight.payload.stamp
-        if stamp < sight.phone.last.stamp { return "stamp \(stamp) after \(sight.phone.last.stamp) (2)" }
+        if stamp < sight.history.last.stamp { return "stamp \(stamp) after \(sight.history.last.stamp) (2)" }
         if !sight.isUnseen, !Screen.takes(stamp, at: sight.moment) {
             return "stamp \(stamp) at \(sight.moment.wallSeconds), which phones drop (12)"
         }
@@ -53,14 +53,14 @@ struct StampJudge: PushJudge {
 /// A token in trouble is left alone for a while.
 struct RetryJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
-        sight.now < sight.phone.health.waitsUntil ? "it is tried again at once (10)" : nil
+        sight.now < sight.history.health.waitsUntil ? "it is tried again at once (10)" : nil
     }
 }
 
 /// One stamp belongs to one state, and a state is sent once unless it may have been lost.
 struct RepetitionJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
-        let (payload, last) = (sight.payload, sight.phone.last)
+        let (payload, last) = (sight.payload, sight.history.last)
         if payload.stamp == last.stamp, !last.mayRepeat || !isRepeat(sight) {
             return "two states with stamp \(payload.stamp) (2)"
         }
@@ -72,8 +72,8 @@ struct RepetitionJudge: PushJudge {
 
     /// Is `true` if the payload is the version sent last. A lineup's version may be older than the last publication.
     private func isRepeat(_ sight: Sight) -> Bool {
-        guard case .lineup = sight.phone.served else { return sight.newestSerial == sight.phone.last.serial }
-        return LineupContentState<Match>(sight.payload)?.withoutHighlight == sight.phone.lineup.last?.withoutHighlight
+        guard case .lineup = sight.phone.served else { return sight.newestSerial == sight.history.last.serial }
+        return LineupContentState<Match>(sight.payload)?.withoutHighlight == sight.history.lineup.last?.withoutHighlight
     }
 }
 
@@ -81,7 +81,7 @@ struct RepetitionJudge: PushJudge {
 struct RefusalJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
         guard sight.payload.event == .update, case .topic = sight.phone.served,
-            let refused = sight.phone.states.refusedSerial, refused == sight.newestSerial
+            let refused = sight.history.states.refusedSerial, refused == sight.newestSerial
         else { return nil }
         return "what was refused is sent again"
     }
@@ -90,7 +90,7 @@ struct RefusalJudge: PushJudge {
 /// No card gets updates after the system's time for it. A push that is in flight then delays the end.
 struct AgeJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
-        let outlived = sight.now - max(sight.phone.life.beganAt + sight.lifetime, sight.phone.last.answeredAt)
+        let outlived = sight.now - max(sight.phone.life.beganAt + sight.lifetime, sight.history.last.answeredAt)
         return outlived > .seconds(15) && sight.payload.event == .update ? "it has outlived its limit (L1)" : nil
     }
 }
@@ -102,9 +102,9 @@ struct AlertJudge: PushJudge {
         guard let text = sight.payload.alert else { return nil }
         if sight.payload.priority != .immediate { return "an alert at priority 5" }
         guard let told = sight.told else { return "alert \(text) of nothing (4)" }
-        let missed = sight.phone.alerts.stillMissed(at: sight.now)
+        let missed = sight.history.alerts.stillMissed(at: sight.now)
         for text in told {
-            if sight.phone.alerts.tried.contains(text) { return "alert \(text.title) twice (4)" }
+            if sight.history.alerts.tried.contains(text) { return "alert \(text.title) twice (4)" }
             if !missed.contains(where: { $0.alert.text == text }) {
                 return "alert \(text.title) that this activity did not miss, or that was revoked (4)"
             }
@@ -124,12 +124,12 @@ struct AlertJudge: PushJudge {
 /// been unfollowed has no attention to spend.
 struct AttentionJudge: PushJudge {
     func seen(_ sight: Sight) -> String? {
-        let (payload, phone) = (sight.payload, sight.phone)
+        let (payload, phone, history) = (sight.payload, sight.phone, sight.history)
         guard phone.served != nil, !phone.naming.isDetached else { return nil }
         func mayAlert(_ alert: AlertClass) -> Bool {
-            phone.budget.mayAlert(alert, stamp: payload.stamp, isEnd: payload.event == .end, at: sight.engine)
+            history.budget.mayAlert(alert, stamp: payload.stamp, isEnd: payload.event == .end, at: sight.engine)
         }
-        let missed = phone.alerts.stillMissed(at: sight.now)
+        let missed = history.alerts.stillMissed(at: sight.now)
         if payload.alert != nil {
             guard let highest = missed.map(\.alert.class).max(), mayAlert(highest) else {
                 return "an alert to somebody who wants none, or has had as many as may be (A2, A5)"
@@ -140,7 +140,7 @@ struct AttentionJudge: PushJudge {
             return "silent though alert \(missed.last?.alert.text.title ?? "") was missed (4)"
         }
         guard payload.event == .update else { return nil }
-        let affords = phone.budget.affordsImmediate(stamp: payload.stamp)
+        let affords = history.budget.affordsImmediate(stamp: payload.stamp)
         if payload.priority == .immediate, !affords { return "priority 10 on a spent budget" }
         if case .topic(let topic) = phone.served, payload.priority == .conserving, affords,
             sight.published.newest(topic, for: phone.following)?.priority == .immediate

@@ -7,6 +7,8 @@ struct Sight {
     let token: [UInt8]
     /// The phone before the push.
     let phone: Phone
+    /// What was pushed to the phone before.
+    let history: PushHistory
     let published: PublishedTopics
     /// True time, and that of the engine's clock.
     let moment: Moment

@@ -13,7 +13,7 @@ struct StateJudge {
     /// - Parameter carried: the alert of the push that highlights what has changed, and its topic.
     func judge(
         _ payload: Payload, carrying carried: (topic: TopicID, alert: Alert)?, shown audience: AudienceKey,
-        for phone: Phone
+        for phone: Phone, after history: PushHistory
     ) -> String? {
         switch audience {
         case .topic(let topic):
@@ -24,13 +24,13 @@ struct StateJudge {
             }
             return nil
         case .lineup(let topics, _):
-            return lineups.judge(payload, carrying: carried, lineup: topics, for: phone)
+            return lineups.judge(payload, carrying: carried, lineup: topics, for: phone, after: history)
         }
     }
 
     /// Is `true` if the audience is over and the shard must know it. In a lineup, the last end may wait for the interval, and a topic that
     /// the shard may have forgotten does not count.
-    func isSeenToBeOver(_ audience: AudienceKey, for following: Phone.Following) -> Bool {
+    func isSeenToBeOver(_ audience: AudienceKey, for following: Following) -> Bool {
         guard published.isOver(audience, for: following) else { return false }
         guard case .lineup(let topics, _) = audience else { return true }
         return topics.allSatisfy {
@@ -39,7 +39,7 @@ struct StateJudge {
     }
 
     /// Checks that the accepted state is the newest version, apart from the highlighted key, which follows the alert.
-    func stale(_ accepted: [UInt8], for following: Phone.Following, beside audience: AudienceKey) -> String? {
+    func stale(_ accepted: [UInt8], for following: Following, beside audience: AudienceKey) -> String? {
         var newest: [TopicID: [Publication]] = [:]
         for topic in audience.topics { newest[topic] = published.newest(topic, for: following).map { [$0] } }
         return stale(accepted, beside: audience, versions: newest)

@@ -85,7 +85,7 @@ extension World {
         // Tokens that are sick for good stay so until all other phones have the newest state.
         var quietSince = moment.monotonic
         for index in phones.indices
-        where phones[index].health.sickness != nil && phones[index].isLive && phones[index].hasToken {
+        where histories[index].health.sickness != nil && phones[index].isLive && phones[index].hasToken {
             if random.chance(0.5) { rotateToken(of: index) }
         }
         var looksForRenewed = true
@@ -101,9 +101,9 @@ extension World {
                 if let neglected = violation(of: [NewTokenJudge()]) { return neglected }
             }
             let patience = NeglectJudge.patience + .seconds(40)
-            if moment.monotonic > quietSince + patience, phones.contains(where: { $0.health.sickness != nil }) {
+            if moment.monotonic > quietSince + patience, histories.contains(where: { $0.health.sickness != nil }) {
                 if let neglected = violation(of: [NeglectJudge()]) { return neglected }
-                for index in phones.indices { phones[index].health.sickness = nil }
+                for index in phones.indices { histories[index].health.sickness = nil }
             }
             for node in nodes {
                 while deliverCommand(to: node) || takeFeedback(node, limit: .max) {}

@@ -36,10 +36,10 @@ extension World {
         var phone = Phone(
             id: ActivityID(hashing: name),
             node: former.map { phones[$0].node } ?? Int.random(in: 0..<nodes.count, using: &random),
-            audience: randomAudience(), subscriber: Subscriber(), limits: options.limits, using: &random)
-        phone.card = Phone.Card(name)
+            audience: randomAudience(), using: &random)
+        phone.card = StartedCard(name)
         phone.naming.wasUsed = former != nil
-        phones.append(phone)
+        add(phone, PushHistory(Subscriber(), options.limits))
         let request = StartRequest(
             activity: name, token: phone.tokens.current, attributesType: "Match",
             alert: AlertText(title: "Start", body: ""))
@@ -84,7 +84,7 @@ extension World {
             phones[card].tokens.start = request.token
             join(card, audience)
         }
-        phones[index].serves(request.token)
+        serves(index, request.token)
         return true
     }
 
@@ -121,14 +121,12 @@ extension World {
 
     /// Follows something else under the name of a card that is being ended.
     func followAgain(by name: String, on node: Int) {
-        var phone = Phone(
-            id: ActivityID(hashing: name), node: node, audience: randomAudience(), subscriber: Subscriber(),
-            limits: options.limits, using: &random)
+        let subscriber = Subscriber()
+        var phone = Phone(id: ActivityID(hashing: name), node: node, audience: randomAudience(), using: &random)
         phone.naming.wasUsed = true
-        phones.append(phone)
+        add(phone, PushHistory(subscriber, options.limits))
         send(
-            .follow(
-                phone.id, phone.audience, token: phone.tokens.current, preferences: phone.budget.subscriber.preferences),
+            .follow(phone.id, phone.audience, token: phone.tokens.current, preferences: subscriber.preferences),
             to: node)
     }
 
@@ -164,9 +162,9 @@ extension World {
             }), let served = phones[old].served, age(of: phones[old]).isRenewable
         else { return nil }
         var phone = Phone(renewing: phones[old], id: ActivityID(hashing: name))
-        phone.card = Phone.Card(name, edition: edition, renews: old)
-        phone.joined(served, tenure: phones[old].following.tenure, isWaited: false, at: moment.monotonic)
-        phones.append(phone)
+        phone.card = StartedCard(name, edition: edition, renews: old)
+        add(phone, PushHistory(renewing: histories[old]))
+        joined(phones.count - 1, served, tenure: phones[old].following.tenure, isWaited: false)
         return phones.count - 1
     }
 
@@ -193,10 +191,10 @@ extension World {
         guard !phones[index].life.isGone, !isTooOld(index), age(of: phones[index]).passed < .seconds(60) else {
             return false
         }
-        phones[index].registered(token, at: moment.monotonic)
+        registered(index, token)
         guard phones[index].served != nil, let card = phones[index].card, let old = card.renews else { return true }
         let isThere = !phones[old].life.isExpired && !isLetGo(phones[old])
-        phones[index].takesOver(from: phones[old], isThere: isThere)
+        takesOver(index, from: old, isThere: isThere)
         phones[old].life.isReplaced = true
         // A card that is being ended is already leaving.
         if phones[old].served != nil, !phones[old].life.isGone, !phones[old].life.isEnding {

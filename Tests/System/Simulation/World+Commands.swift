@@ -20,7 +20,7 @@ extension World {
                 phones[index].audience = audience
                 phones[index].life.hasLeft = false
             }
-            phones[index].serves(token)
+            serves(index, token)
             // The backend was told that the card is over.
             if phones[index].life.isEnding { phones[index].following.postponed = nil }
             join(index, audience)
@@ -31,12 +31,12 @@ extension World {
                 phones[index].life.isGone = true
                 return false
             }
-            phones[former].partsFromName()
+            partsFromName(former)
         }
         // A renewed card may lack its end, too.
         for before in phones.indices.prefix(index)
         where phones[before].id == phones[index].id && phones[before].life.isReplaced && !phones[before].life.isGone {
-            phones[before].partsFromName()
+            partsFromName(before)
         }
         phones[index].naming.isIntroduced = true
         phones[index].life.beganAt = now
@@ -58,8 +58,7 @@ extension World {
         let node = nodes[phones[index].node]
         var tenure = 0
         if case .topic(let topic) = audience { tenure = node.topics.tenure(of: topic) }
-        phones[index].joined(
-            audience, tenure: tenure, isWaited: audience.map(node.topics.isWaited) == true, at: moment.monotonic)
+        joined(index, audience, tenure: tenure, isWaited: audience.map(node.topics.isWaited) == true)
     }
 
     /// - Returns: `true` if a command was waiting and the shard could take it.
@@ -70,8 +69,7 @@ extension World {
         happens("\(command.summary)", at: node)
         switch command {
         case .publish(let publication): notePublished(publication, at: node)
-        case .revokeAlert(_, let cause):
-            for index in phones.indices where nodes[phones[index].node] === node { phones[index].alerts.revoke(cause) }
+        case .revokeAlert(_, let cause): revoke(cause, at: node)
         case .follow(let id, let audience, let token, _, _, _):
             if let index = phones.lastIndex(where: { $0.id == id && $0.tokens.hasUsed(token) }) {
                 if phones[index].card != nil {
@@ -106,7 +104,7 @@ extension World {
                 else {
                     return true
                 }
-                phones[index].serves(token)
+                serves(index, token)
             }
         case .setPreferences(let id, let preferences):
             guard setPreferences(preferences, of: id) else { return true }
@@ -127,8 +125,8 @@ extension World {
     private func setPreferences(_ preferences: Preferences, of id: ActivityID) -> Bool {
         guard let index = named(id), let subscriber = wishes[preferences] else { return true }
         guard !isTooOld(index) else { return false }
-        phones[index].budget.subscriber = subscriber
-        if let successor = successor(of: index) { phones[successor].budget.subscriber = subscriber }
+        histories[index].budget.subscriber = subscriber
+        if let successor = successor(of: index) { histories[successor].budget.subscriber = subscriber }
         return true
     }
 
@@ -142,8 +140,10 @@ extension World {
             over: lineups.count { $0.topics.contains(publication.topicID) },
             most: lineups.reduce(0) { $0 + $1.topics.count })
         for index in phones.indices
-        where isServed(index, by: node) && node.topics.shows(publication.topicID, to: phones[index].following) {
-            phones[index].noteAlert(of: publication, at: now)
+        where isServed(index, by: node) && node.topics.shows(publication.topicID, to: phones[index].following)
+            && !phones[index].naming.isDetached
+        {
+            histories[index].noteAlert(of: publication, hasToken: phones[index].hasToken, at: now)
         }
     }
 

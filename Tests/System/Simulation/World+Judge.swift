@@ -12,7 +12,7 @@ extension World {
             counts[.starts] += 1
             if sight.phone.card?.renews != nil { counts[.renewals] += 1 }
         }
-        if let violation = judgeLane(of: payload, for: sight.phone, from: node)
+        if let violation = judgeLane(of: payload, for: sight, from: node)
             ?? sight.violation(of: Sight.cardJudges)
         {
             return violation
@@ -29,8 +29,8 @@ extension World {
     private func sight(of payload: Payload, to index: Int, token: [UInt8], from node: Node) -> Sight {
         let told = payload.alert.flatMap(feed.alerts.told)
         return Sight(
-            payload: payload, token: token, phone: phones[index], published: node.topics, moment: moment,
-            engine: node.clock.moment, lifetime: lifetime,
+            payload: payload, token: token, phone: phones[index], history: histories[index], published: node.topics,
+            moment: moment, engine: node.clock.moment, lifetime: lifetime,
             isUnseen: node.service.isRevoked(at: moment.monotonic) || node.jwt?.fault != nil,
             faultOfJWT: node.jwt.flatMap { node.credentials?.judge($0, at: moment.monotonic) },
             told: told, carried: told?.first.flatMap { feed.alerts[$0] }, lineupRules: options.lineupRules,
@@ -56,9 +56,9 @@ extension World {
 
     private func judgeRotation(_ sight: Sight, to index: Int) -> String? {
         guard case .lineup(let topics, _) = sight.phone.served,
-            sight.states.lineups.isRotation(topics, to: sight.phone)
+            sight.states.lineups.isRotation(topics, after: sight.history)
         else { return nil }
-        let violation = phones[index].lineup.rotation.seen(
+        let violation = histories[index].lineup.rotation.seen(
             sight.payload, isLive: topics.contains { sight.published.latest[$0]?.event == .update },
             after: sight.now - sight.phone.following.joinedAt, granting: options.lineupRules.rotationPushes)
         if violation == nil { counts[.rotations] += 1 }
@@ -81,8 +81,10 @@ extension World {
     func violation(of judges: [any CalmJudge]) -> String? {
         let troubles = nodes.map { trouble(of: $0) }
         for judge in judges {
-            for phone in phones {
-                if let violation = judge.seen(calmSight(of: phone, in: troubles[phone.node])) { return violation }
+            for index in phones.indices {
+                if let violation = judge.seen(calmSight(of: index, in: troubles[phones[index].node])) {
+                    return violation
+                }
             }
         }
         return nil
@@ -91,16 +93,18 @@ extension World {
     private func trouble(of node: Node) -> NodeTrouble {
         NodeTrouble(
             isGuardShut: node.judges.deadTokens.isShut,
-            isSick: phones.contains {
-                $0.health.sickness != nil && $0.node == node.index && !$0.life.isGone && !$0.life.isExpired
+            isSick: zip(phones, histories).contains { phone, history in
+                history.health.sickness != nil && phone.node == node.index && !phone.life.isGone
+                    && !phone.life.isExpired
             }, isFull: node.shard.isFeedbackFull)
     }
 
-    private func calmSight(of phone: Phone, in trouble: NodeTrouble) -> CalmSight {
+    private func calmSight(of index: Int, in trouble: NodeTrouble) -> CalmSight {
+        let phone = phones[index]
         let isThere = !phone.life.isGone && !phone.life.isExpired
         let node = nodes[phone.node]
         return CalmSight(
-            phone: phone, states: stateJudge(of: node), age: age(of: phone),
+            phone: phone, history: histories[index], states: stateJudge(of: node), age: age(of: phone),
             isBetweenCards: isThere && isBetweenCards(phone),
             isOutlivedAndLetGo: isThere && isOutlivedAndLetGo(phone),
             hasNamesake: phone.naming.isDetached && phones.count { $0.id == phone.id } > 1,
@@ -122,13 +126,14 @@ extension World {
     /// part; the latter may have been complete before.
     private func refused(by node: Node) -> (lacked: Set<UInt64>, doubtful: Set<UInt64>) {
         var (lacked, doubtful): (Set<UInt64>, Set<UInt64>) = ([], [])
-        for phone in phones where nodes[phone.node] === node && !phone.life.isGone && !isOutlivedAndLetGo(phone) {
-            guard let serial = phone.states.refusedSerial, let served = phone.served else { continue }
+        for (phone, history) in zip(phones, histories)
+        where nodes[phone.node] === node && !phone.life.isGone && !isOutlivedAndLetGo(phone) {
+            guard let serial = history.states.refusedSerial, let served = phone.served else { continue }
             // A new member may get the rest of earlier publications without delaying them; a state shown
             // again because of a wrong clock delays none either.
             if case .topic = served, !phone.life.isExpired, let at = node.judges.completions.published[serial]?.at,
                 phone.following.memberSince < at,
-                phone.states.acceptedSerial < serial
+                history.states.acceptedSerial < serial
             {
                 lacked.insert(serial)
             }

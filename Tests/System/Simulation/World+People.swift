@@ -73,9 +73,9 @@ extension World {
         let subscriber = random.chance(0.5) ? Subscriber() : Subscriber(atMinute: minute, using: &random)
         var phone = Phone(
             id: former.map { phones[$0].id } ?? ActivityID(UInt64(phones.count) + 1), node: node,
-            audience: randomAudience(), subscriber: subscriber, limits: options.limits, using: &random)
+            audience: randomAudience(), using: &random)
         phone.naming.wasUsed = former != nil
-        phones.append(phone)
+        add(phone, PushHistory(subscriber, options.limits))
         send(
             .follow(phone.id, phone.audience, token: phone.tokens.current, preferences: subscriber.preferences),
             to: node)

@@ -37,7 +37,7 @@ extension World {
             if phones[index].life.isGone || phones[index].tokens.served != token { return .hasGone }
             return isLetGo(phones[index]) ? .mayHaveGone : .stays
         }
-        for index in released { phones[index].health.isHeld = false }
+        for index in released { histories[index].health.isHeld = false }
     }
 
     func pull(_ node: Node) -> String? {
@@ -83,8 +83,7 @@ extension World {
             digest(UInt64(phone), UInt64(payload.stamp), payload.state.fnv1a)
             note(payload, to: phone, fate, from: node)
             let told = payload.alert.flatMap(feed.alerts.told) ?? []
-            phones[phone].sent(
-                payload, telling: told, newest: node.topics.newestSerial(for: phones[phone].following), at: moment)
+            sent(payload, to: phone, telling: told, from: node)
             if isStart {
                 phones[phone].sentStart(
                     arrives: fate.outcome == .accepted || fate.arrives, at: moment.monotonic)
@@ -115,7 +114,7 @@ extension World {
         happens("answer to phone \(flight.phone): \(flight.outcome)", at: node)
         if isStart {
             let outage = flight.trouble == .outage ? node.service.outages : nil
-            phones[flight.phone].answeredStart(flight.outcome, outage: outage)
+            phones[flight.phone].card?.answered(flight.outcome, outage: outage)
         }
         let completion = DeliveryCompletion(
             slot: flight.delivery.slot, generation: flight.delivery.generation, outcome: flight.outcome)
@@ -140,7 +139,7 @@ extension World {
         if flight.outcome == .refused, flight.payload.event == .end, isAlmostOver(phones[flight.phone]) {
             phones[flight.phone].life.isExpired = true
         }
-        phones[flight.phone].answered(flight, isHeld: isHeld, at: moment.monotonic)
+        answered(flight, isHeld: isHeld)
         if let audience = phones[flight.phone].following.postponed {
             phones[flight.phone].following.postponed = nil
             if phones[flight.phone].served != nil {
@@ -148,7 +147,7 @@ extension World {
                 note(phones[flight.phone].served, of: node)
             }
         }
-        if isHeld, node.judges.deadTokens.isInDoubt { phones[flight.phone].health.isHeld = false }
+        if isHeld, node.judges.deadTokens.isInDoubt { histories[flight.phone].health.isHeld = false }
         if phones[flight.phone].life.isGone, !isLetGo(phones[flight.phone]) {
             phones[flight.phone].life.isEndedEarly = true
         }

@@ -17,7 +17,7 @@ extension World {
             lacks.append(
                 Lack(
                     phone: index, thing: thing, joins: phone.following.joins,
-                    refused: phone.states.refusedSerial.flatMap {
+                    refused: histories[index].states.refusedSerial.flatMap {
                         $0 == node.topics.newestSerial(for: phone.following) ? $0 : nil
                     }))
         }
@@ -51,11 +51,11 @@ extension World {
         let judge = LackJudge(states: stateJudge(of: node))
         for (asked, lacks) in node.judges.questions.takeAnswered() {
             for lack in lacks {
-                let phone = phones[lack.phone]
-                if let wrong = judge.seen(lack, of: phone, aged: age(of: phone)) {
+                let (phone, history) = (phones[lack.phone], histories[lack.phone])
+                if let wrong = judge.seen(lack, of: phone, after: history, aged: age(of: phone)) {
                     return "activity \(phone.id.rawValue) \(wrong), and question \(asked) is answered"
                 }
-                if isComplete, judge.isRefused(lack, of: phone, aged: age(of: phone)) {
+                if isComplete, judge.isRefused(lack, of: phone, after: history, aged: age(of: phone)) {
                     return "activity \(phone.id.rawValue) was refused what question \(asked) was about, and all have it"
                 }
             }

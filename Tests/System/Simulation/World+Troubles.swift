@@ -21,7 +21,7 @@ extension World {
             // A renewed card soon gets a new token, so more tokens must fall sick.
             for _ in 0..<(options.handsOver ? 4 : 1) {
                 guard let index = live.randomElement(using: &random) else { break }
-                phones[index].health.sickness = [.fails, .isSilent, nil].randomElement(using: &random)!
+                histories[index].health.sickness = [.fails, .isSilent, nil].randomElement(using: &random)!
             }
         case 2:
             if options.sickens {
@@ -75,9 +75,9 @@ extension World {
     }
 
     private func reRegisterHeld(_ live: [Int], at node: Node) {
-        for index in live where phones[index].health.isHeld {
+        for index in live where histories[index].health.isHeld {
             reRegister(index)
-            phones[index].health.wasHeld = true
+            histories[index].health.wasHeld = true
         }
     }
 
@@ -107,7 +107,7 @@ extension World {
             phones[index].life.isDead = true
             return Fate(.deadToken, by: .deadToken)
         }
-        switch phone.health.sickness {
+        switch histories[index].health.sickness {
         case .fails: return Fate(.serviceError, by: .sickToken)
         case .isSilent: return Fate(.uncertain, by: .silentToken)
         case nil: break
@@ -154,7 +154,7 @@ extension World {
         if leaving.count >= 4 { troubles.note(.massUnfollow, meeting) }
         let phone = phones[index]
         if phone.naming.wasUsed { troubles.note(.reusedID, meeting) }
-        if phone.health.wasHeld { troubles.note(.reRegistered, meeting) }
+        if histories[index].health.wasHeld { troubles.note(.reRegistered, meeting) }
         if phones.contains(where: {
             $0.card?.isReported == true && !$0.hasToken && !$0.life.isGone && nodes[$0.node] === node
         }) {

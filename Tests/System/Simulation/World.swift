@@ -41,6 +41,8 @@ package final class World {
     var nodes: [Node] = []
     var feed: SimulatedFeed
     var phones: [Phone] = []
+    /// What was pushed to each phone, by its number.
+    var histories: [PushHistory] = []
     /// Is `true` while every token looks dead.
     var isMisconfigured = false
     /// Subscribers by the preferences in their commands.

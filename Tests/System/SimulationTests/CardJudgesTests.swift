@@ -18,7 +18,7 @@ import Testing
 
     private static func starting() -> Phone {
         var phone = Phone.test()
-        phone.card = Phone.Card("card 1")
+        phone.card = StartedCard("card 1")
         return phone
     }
 
@@ -32,7 +32,7 @@ import Testing
         var phone = Self.starting()
         #expect(UpdateTokenJudge().seen(.test(Self.start(), of: phone)) == nil)
         #expect(UpdateTokenJudge().seen(.test(of: phone)) == "a push to a card without a token (L7)")
-        phone.registered([2], at: Self.now)
+        phone.registered(at: Self.now)
         #expect(UpdateTokenJudge().seen(.test(of: phone)) == nil)
     }
 
@@ -60,7 +60,7 @@ import Testing
             _ event: Publication.Event, after wait: Duration = .zero, succession: Succession = Succession()
         ) -> String? {
             EndJudge().seen(
-                .test(.test(.end), published: Self.published(event), after: wait, succession: succession))
+                .test(.test(.end), published: Self.published(event), late: wait, succession: succession))
         }
         #expect(judged(.end) == nil && judged(.update) == "it ends though it goes on (L1)")
         #expect(judged(.update, after: .seconds(8 * 3600)) == nil)
@@ -71,13 +71,13 @@ import Testing
     @Test func anEndHasAStateUnlessTheCardNeverHadOne() {
         let (payload, old) = (Payload.test(.end, state: []), Duration.seconds(8 * 3600))
         #expect(EndJudge().seen(.test(payload, published: Self.published(.end))) == "an end without a state")
-        #expect(EndJudge().seen(.test(payload, after: old)) == "an end without a state")
-        #expect(EndJudge().seen(.test(payload, after: old, isUnseen: true)) == nil)
+        #expect(EndJudge().seen(.test(payload, late: old)) == "an end without a state")
+        #expect(EndJudge().seen(.test(payload, late: old, isUnseen: true)) == nil)
     }
 
     @Test func whoHasBeenUnfollowedGetsAnEndThatTakesTheCardAway() {
         var phone = Phone.test()
-        phone.joined(nil, tenure: 0, isWaited: false, at: Self.now)
+        phone.joined(nil, tenure: 0, at: Self.now)
         let fault = "something else than one private end after an unfollow"
         #expect(PrivateEndJudge().seen(.test()) == nil)
         #expect(PrivateEndJudge().seen(.test(of: phone)) == fault)
@@ -108,7 +108,7 @@ import Testing
         #expect(judged(.renewed(as: successor.id), successor: successor) == nil)
         #expect(judged(.notStarted(.gaveUp)) == "it is not started, for the service's trouble")
         #expect(judged(.notStarted(.refused)) == nil)
-        phone.registered([2], at: Self.now)
+        phone.registered(at: Self.now)
         #expect(judged(.notStarted(.refused)) == "it has not started, they say, and has a token (L7)")
         #expect(judged(.refused(.unknownActivity)) == nil && judged(.refused(.token)) != nil)
     }

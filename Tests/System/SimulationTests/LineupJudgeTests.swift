@@ -34,7 +34,7 @@ import Testing
         after wait: Duration = .zero
     ) -> String? {
         LineupJudge(rules: LineupRules(), published: published, now: now + wait)
-            .judge(.test(state: state), carrying: nil, lineup: topics, for: .test(of: .lineup(topics)))
+            .judge(.test(state: state), carrying: nil, lineup: topics, for: .test(of: .lineup(topics)), after: .test())
     }
 
     @Test func aLineupShowsTheNewestVersionOfEachTopic() {
@@ -72,16 +72,17 @@ import Testing
     }
 
     @Test func aPushIsTheRotationsIfEverythingWasSentBefore() {
-        var (phone, published) = (Phone.test(of: .lineup([Self.match])), PublishedTopics())
+        var (history, published) = (PushHistory.test(), PublishedTopics())
         published.note(Self.version(1, home: 2), at: Self.now)
         func isRotation() -> Bool {
             LineupJudge(rules: LineupRules(), published: published, now: Self.now)
-                .isRotation([Self.match], to: phone)
+                .isRotation([Self.match], after: history)
         }
         #expect(!isRotation())
         var moment = Moment.test
         moment.monotonic = Self.now + .seconds(3)
-        phone.sent(.test(state: Self.lineup(home: 2)), telling: [], newest: 1, at: moment)
+        history.sent(
+            .test(state: Self.lineup(home: 2)), telling: [], newest: 1, showsLineup: true, at: moment)
         #expect(isRotation())
         published.note(Self.version(2, home: 3), at: Self.now + .seconds(2))
         #expect(!isRotation())

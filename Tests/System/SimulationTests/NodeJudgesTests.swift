@@ -156,23 +156,29 @@ import Testing
     }
 
     @Test func aPushOvertakesTheAlertThatAnotherAudienceAwaits() {
-        var (waiting, left) = (Phone.test(), Phone.test(of: .topic(Self.other)))
+        let waiting = Phone.test()
+        var (left, waits) = (Phone.test(of: .topic(Self.other)), PushHistory.test())
         let (silent, end) = (Payload.test(), Payload.test(.end))
         let phone = left
-        waiting.noteAlert(of: .test(1, of: Self.match, alert: .test), at: Self.now)
-        left.joined(nil, tenure: 0, isWaited: false, at: Self.now)
-        func ranking(awaitsClaim: Bool = false, lifetime: Duration = .seconds(3600)) -> LaneRanking {
-            LaneRanking(
-                phones: [waiting, phone], node: 0, now: Self.now, lifetime: lifetime, gathers: false,
-                awaitsClaim: { _ in awaitsClaim })
+        waits.noteAlert(of: .test(1, of: Self.match, alert: .test))
+        left.joined(nil, tenure: 0, at: Self.now)
+        func ranked(
+            _ payload: Payload, for phone: Phone, lacking alerts: LackedAlerts = LackedAlerts(),
+            awaitsClaim: Bool = false, lifetime: Duration = .seconds(3600)
+        ) -> LaneJudge.Rank {
+            let ranking = LaneRanking(
+                phones: [waiting, phone], histories: [waits, .test()], node: 0, now: Self.now, lifetime: lifetime,
+                gathers: false, awaitsClaim: { _ in awaitsClaim })
+            return ranking.rank(of: payload, for: phone, lacking: alerts)
         }
-        #expect(ranking().rank(of: silent, for: phone) == .overtaking)
-        #expect(ranking().rank(of: end, for: left) == .overtakingEnd)
-        #expect(ranking().rank(of: end, for: phone) == .urgent && ranking().rank(of: silent, for: waiting) == .urgent)
-        #expect(ranking().rank(of: .test(alert: Alert.test.text), for: phone) == .alert)
-        #expect(ranking(awaitsClaim: true).rank(of: silent, for: phone) == .alone)
+        #expect(ranked(silent, for: phone) == .overtaking)
+        #expect(ranked(end, for: left) == .overtakingEnd)
+        #expect(ranked(end, for: phone) == .urgent)
+        #expect(ranked(silent, for: waiting, lacking: waits.alerts) == .urgent)
+        #expect(ranked(.test(alert: Alert.test.text), for: phone) == .alert)
+        #expect(ranked(silent, for: phone, awaitsClaim: true) == .alone)
         // The system has ended the other card.
-        #expect(ranking(lifetime: .seconds(1)).rank(of: silent, for: phone) == .alone)
+        #expect(ranked(silent, for: phone, lifetime: .seconds(1)) == .alone)
     }
 
     @Test func aRotationIsSilentAndKeepsToItsBudget() {
@@ -211,7 +217,7 @@ import Testing
 
     @Test func aFollowerOfATenureSeesNothingOfTheNextOne() {
         var published = PublishedTopics()
-        var (early, late) = (Phone.Following(), Phone.Following())
+        var (early, late) = (Following(), Following())
         early.join(.topic(Self.match), tenure: published.tenure(of: Self.match), at: Self.now)
         published.note(.test(1, of: Self.match), at: Self.now)
         published.note(.test(2, of: Self.match, event: .end, freesID: true), at: Self.now)
@@ -241,12 +247,9 @@ import Testing
         let payload = Payload(
             event: .update, logLabel: "", state: [], stamp: 1_800_000_000, staleDate: nil, dismissalDate: nil,
             alert: alert.text, priority: .immediate)
-        var random = SplitMix64(seed: 1)
-        var phone = Phone(
-            id: ActivityID(UInt64(1)), node: 0, audience: .topic(Self.match), subscriber: Subscriber(),
-            limits: ActivityLimits(), using: &random)
+        var history = PushHistory.test()
         let moment = Moment(wallMilliseconds: 1_800_000_000_000, monotonicNanoseconds: 2_000_000_000)
-        phone.sent(payload, telling: [alert.text], newest: 2, at: moment)
+        history.sent(payload, telling: [alert.text], newest: 2, at: moment)
         var published = PublishedTopics()
         for (serial, topic) in [(UInt64(1), Self.match), (UInt64(2), Self.other)] {
             published.note(.test(serial, of: topic), at: Self.now)
@@ -254,7 +257,7 @@ import Testing
         published.note(.test(3, of: Self.match, alert: alert), at: moment.monotonic)
         func judged(after wait: Duration) -> String? {
             LineupJudge(rules: LineupRules(), published: published, now: moment.monotonic + wait)
-                .gathering(payload, lineup: [Self.match, Self.other], to: phone)
+                .gathering(payload, lineup: [Self.match, Self.other], after: history.last)
         }
         #expect(judged(after: .milliseconds(500)) == "an alert right after another, and nothing gathered them (M1)")
         #expect(judged(after: .seconds(1)) == nil)

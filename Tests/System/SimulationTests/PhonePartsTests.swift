@@ -1,10 +1,11 @@
 import FanfareFanOut
 import FanfareModel
+import FanfareTestSupport
 import Testing
 
 @testable import Simulation
 
-/// The parts of a phone, each an oracle of its own.
+/// The parts of a phone and of the history of its pushes, each an oracle of its own.
 @Suite struct PhonePartsTests {
     private static let now = MonotonicTime(nanoseconds: 1_000_000_000)
     private static let (match, other) = (TopicID("match"), TopicID("other"))
@@ -15,24 +16,30 @@ import Testing
             highlight: nil)
     }
 
-    private static func alerts(_ titles: String...) -> Phone.Alerts {
-        var alerts = Phone.Alerts()
+    private static func alerts(_ titles: String...) -> LackedAlerts {
+        var alerts = LackedAlerts()
         for title in titles { alerts.note(alert(title), of: match, at: now, leavesAtOnce: true) }
         return alerts
     }
 
-    private static func missed(_ alerts: Phone.Alerts, after: Duration = .zero) -> [String] {
+    private static func missed(_ alerts: LackedAlerts, after: Duration = .zero) -> [String] {
         alerts.stillMissed(at: now + after).map(\.alert.cause)
+    }
+
+    private static func flight(
+        _ payload: Payload, _ outcome: DeliveryOutcome, arrives: Bool = false, isTaken: Bool = true
+    ) -> Flight {
+        var batch = DeliveryBatch()
+        batch.append(slot: ActivitySlot(0), generation: 0, payload: payload, token: [1] as [UInt8])
+        return Flight(
+            delivery: batch.deliveries[0], payload: payload, told: [], phone: 0, token: [1], outcome: outcome,
+            arrives: arrives, jwt: nil, isTaken: isTaken, trouble: nil)
     }
 
     @Test func aScreenShowsWhatHasArrivedAndTheDeviceHasTaken() {
         func flight(_ state: UInt8, _ outcome: DeliveryOutcome, arrives: Bool, isTaken: Bool = true) -> Flight {
-            var batch = DeliveryBatch()
-            let payload = Payload.test(state == 0 ? .end : .update, state: [state])
-            batch.append(slot: ActivitySlot(0), generation: 0, payload: payload, token: [1] as [UInt8])
-            return Flight(
-                delivery: batch.deliveries[0], payload: payload, told: [], phone: 0, token: [1], outcome: outcome,
-                arrives: arrives, jwt: nil, isTaken: isTaken, trouble: nil)
+            Self.flight(
+                .test(state == 0 ? .end : .update, state: [state]), outcome, arrives: arrives, isTaken: isTaken)
         }
         var screen = Screen()
         screen.answered(flight(1, .uncertain, arrives: false))
@@ -83,7 +90,7 @@ import Testing
 
     @Test func aTokenIsNewOnceTheShardHasAnother() {
         var random = SplitMix64(seed: 1)
-        var tokens = Phone.Tokens([1])
+        var tokens = PhoneTokens([1])
         tokens.renew(using: &random)
         #expect(tokens.current != [1] && tokens.served == [1] && tokens.first == [1] && !tokens.isNew)
         let (same, another) = (tokens.serve([1]), tokens.serve(tokens.current))
@@ -92,15 +99,81 @@ import Testing
     }
 
     @Test func aDeadAnswerWhileTheGuardIsShutHoldsThePhone() {
-        var health = Phone.Health()
+        var health = TokenHealth()
         health.answered(.deadToken, isServed: true, isHeld: true, at: Self.now)
         #expect(health.isHeld && health.isThrottled && health.troubledAt == Self.now)
         health.recover()
         #expect(!health.isHeld && health.troubledAt == nil && health.waitsUntil == .always)
     }
 
+    @Test func theAnswersOfOneOutagePutAStartOffOnce() {
+        var card = StartedCard("card 1")
+        card.isOut = true
+        for _ in 0..<3 { card.answered(.serviceError, outage: 1) }
+        #expect(!card.isOut && card.putOffs == 1)
+        card.answered(.throttled, outage: nil)
+        card.answered(.serviceError, outage: 2)
+        card.answered(.uncertain, outage: nil)
+        #expect(card.putOffs == 3)
+    }
+
+    @Test func aCardGoesOnUntilItsEndIsTakenOrItsTokenIsDead() {
+        var life = PhoneLife()
+        life.sent(.end)
+        #expect(life.isEnding && life.goesOn)
+        life.answered(Self.flight(.test(.end), .throttled), isServed: true, isHeld: false, isLast: false)
+        #expect(!life.isEnding && !life.isGone)
+        var dead = life
+        life.answered(Self.flight(.test(.end), .accepted), isServed: true, isHeld: false, isLast: false)
+        #expect(life.isGone && !life.isRemoved && !life.goesOn)
+        dead.answered(Self.flight(.test(), .deadToken), isServed: true, isHeld: false, isLast: false)
+        #expect(dead.isGone && dead.isRemoved)
+    }
+
+    @Test func aStateThatWasRefusedIsNotDueBeforeANewerOneUnlessItIsOwedAgain() {
+        var (states, owed) = (AnsweredStates(), AnsweredStates())
+        states.refused([1], of: 3)
+        #expect(states.refusedSerial == 3 && states.lastRefused == 3 && states.refusedState == [1])
+        states.sent()
+        #expect(states.refusedSerial == nil && states.lastRefused == 3)
+        owed.oweAgain(isFlying: true)
+        owed.refused([1], of: 3)
+        #expect(owed.refusedSerial == nil && owed.lastRefused == 3)
+    }
+
+    @Test func aPushMayBeRepeatedUntilItIsAccepted() {
+        var last = LastPush()
+        last.sent(.test(state: [1]), newest: 2, at: .test)
+        #expect(last.flying == 1 && !last.mayRepeat && last.state == [1] && last.serial == 2)
+        last.answered(.accepted, isLast: false, at: Self.now)
+        #expect(last.flying == 0 && !last.mayRepeat && last.answeredAt == Self.now)
+        last.sent(.test(state: [2]), newest: 3, at: .test)
+        last.answered(.uncertain, isLast: false, at: Self.now)
+        #expect(last.mayRepeat)
+    }
+
+    @Test func priority10IsGivenBackIfTheServiceDidNotTakeThePush() {
+        var limits = ActivityLimits()
+        limits.immediate = TokenBucket.Size(burst: 1, refill: .seconds(600))
+        var budget = AttentionBudget(Subscriber(), limits)
+        let payload = Payload.test(priority: .immediate)
+        #expect(budget.affordsImmediate(stamp: payload.stamp))
+        budget.charge(payload)
+        #expect(!budget.affordsImmediate(stamp: payload.stamp))
+        budget.refund(Self.flight(payload, .notProcessed))
+        #expect(budget.affordsImmediate(stamp: payload.stamp))
+    }
+
+    @Test func aMoveMakesOneRepetitionRightAndDropsTheAlertsOfWhatIsLeft() {
+        var history = PushHistory.test()
+        history.sent()
+        history.noteAlert(of: .test(1, of: Self.match, alert: .test))
+        history.joined(showing: [Self.other], isWaited: false)
+        #expect(history.last.mayRepeat && history.alerts.missed.isEmpty && history.lineup.last == nil)
+    }
+
     @Test func aMoveThatIsPostponedIsForgottenWithTheNextMove() {
-        var following = Phone.Following()
+        var following = Following()
         following.join(.topic(Self.match), tenure: 2, at: Self.now)
         following.postponed = .topic(Self.other)
         following.join(nil, tenure: 0, at: Self.now + .seconds(1))

@@ -23,4 +23,14 @@ import Testing
         let stalled = CrashDisk.Part.allCases.filter { stalls.isStalled($0, at: Self.time(10)) }
         #expect(stalled.isEmpty && !stalls.areGoingOn(at: Self.time(10)))
     }
+
+    @Test func aLifeBeginsWithoutStallsAndWithoutUnclaimedAlerts() {
+        var disk = SlowDisk(isPossible: true)
+        disk.begin(isStalling: true)
+        disk.stalls.begin(of: .log, at: Self.time(10), for: .seconds(5))
+        let (first, second) = (disk.noteUnclaimed(1, of: 0), disk.noteUnclaimed(2, of: 0))
+        #expect(first == 1 && second == 3 && disk.isStalling && disk.leftUnclaimed == [0: 3])
+        disk.begin(isStalling: false)
+        #expect(!disk.isStalling && disk.leftUnclaimed.isEmpty && !disk.stalls.areGoingOn(at: Self.time(10)))
+    }
 }

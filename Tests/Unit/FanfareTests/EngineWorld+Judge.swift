@@ -29,90 +29,13 @@ extension EngineWorld: EngineCoreDelegate {
 }
 
 extension EngineWorld {
-    /// An app: an operator's orders for its people, and the state of each topic that these are to see.
-    struct App {
-        let id: AppID
-        /// Whether the last order that was taken pauses the app; `isPaused` is the last one that was carried out.
-        var isToPause = false
-        var isPaused = false
-        var shown: [TopicID: Publication] = [:]
-        /// Publications that the app's people do not see while it is paused.
-        var held: [TopicID: Publication] = [:]
-
-        init(id: AppID) { self.id = id }
-    }
-
-    struct Topic {
-        /// Number of the topic's newest event.
-        var number: Int
-        /// The request that ended the topic, among those that were taken.
-        var endedBy: Int?
-        var isPaused = false
-
-        init(number: Int) { self.number = number }
-    }
-
-    /// An activity, as the world knows it.
-    struct Phone {
-        let id: ActivityID
-        let subscriber: UInt64
-        let app: Int
-        var tokens: [[UInt8]]
-        /// Number of the phone's tokens that are no longer in use.
-        var oldTokens = 0
-        /// Topics that requests told the activity to show, and the request's sequence number; a `nil` topic ends the activity.
-        var choices: [(sequence: Int, topic: TopicID?)] = []
-        var isFlying = false
-        var stamp = Int64.min
-        var sent: [UInt8] = []
-        var shown: [UInt8]?
-        var refused: [UInt8]? { didSet { wasRefused = wasRefused || refused != nil } }
-        private(set) var wasRefused = false
-        var alerts: Set<String> = []
-        var isDead = false
-        var deathsTold = 0
-        var hasEnded = false
-        /// Is `true` after an end of the activity's own was refused for good.
-        var isLost = false
-        /// The last request before the refused end was reported; requests up to it are not carried out.
-        var staysSince = -1
-
-        init(id: ActivityID, subscriber: UInt64, app: Int, token: [UInt8]) {
-            self.id = id
-            self.subscriber = subscriber
-            self.app = app
-            tokens = [token]
-        }
-
-        var isGone: Bool { isDead || hasEnded || isLost }
-        var isLive: Bool { !isGone && choices.last?.topic != nil }
-
-        func hasFollowed(_ topic: TopicID) -> Bool { choices.contains { $0.topic == topic } }
-    }
-
-    /// A question that must be answered exactly once.
-    struct Question {
-        var answers = 0
-        /// For a settle: its deadline, the number of events taken before it, and the newest event of each topic that is not held back.
-        var until: MonotonicTime?
-        var sequence = 0
-        var numbers: [TopicID: Int] = [:]
-        var pauses = 0
-        var pausedApps: Set<Int> = []
-    }
-}
-
-extension EngineWorld {
     // MARK: Decisions
 
     /// Checks that each taken event is decided, once and in order.
     func judge(_ record: DecisionRecord) {
         onHappening?("\(record.kind) \(record.id ?? ""): \(record.outcome), \(record.reason)")
         guard record.origin == .event else { return }
-        if eventsDecided >= eventsTaken.count || record.id != eventsTaken[eventsDecided] {
-            complain("event \(record.id ?? "without a name") is decided, which was not the next one taken")
-        }
-        eventsDecided += 1
+        if let wrong = events.decides(record.id) { complain(wrong) }
     }
 
     /// Records the state that each app's people are to see from now on.
@@ -246,9 +169,7 @@ extension EngineWorld {
     }
 
     func judge(line: String) {
-        let text = String(line.prefix { $0 != "(" })
-        if let last = linesTold[text], clock.now - last < .seconds(59) { complain("told twice in a minute: \(text)") }
-        linesTold[text] = clock.now
+        if let wrong = lines.heard(line, at: clock.now) { complain(wrong) }
     }
 
     func answered(_ number: Int) {
@@ -306,9 +227,7 @@ extension EngineWorld {
     func missing() -> String? {
         if core.isCongested { return "the core waits for room in a ring" }
         if nodes.contains(where: { $0.turn.shard.isFeedbackFull }) { return "a shard waits for room in a ring" }
-        if eventsDecided != eventsTaken.count {
-            return "\(eventsTaken.count - eventsDecided) events wait to be decided"
-        }
+        if events.waiting != 0 { return "\(events.waiting) events wait to be decided" }
         for (id, topic) in topics where topic.endedBy == nil && !isPaused(topic) {
             for app in apps where !app.isPaused {
                 let shown = app.shown[id].flatMap { meanings[$0.state.bytes] }?.number
@@ -337,40 +256,5 @@ extension EngineWorld {
     func unanswered() -> String? {
         let waiting = questions.count { $0.answers == 0 }
         return waiting == 0 ? nil : "\(waiting) questions wait for their answer"
-    }
-}
-
-// MARK: - Restarts
-
-extension EngineWorld {
-    /// A core that begins with the newest checkpoint knows, behind the last durable entry, what one knows that has decided all entries.
-    func judgeRestart() {
-        guard let disk, let head = disk.log.memoryCheckpoints.kept.last?.head else { return }
-        met.restarts += 1
-        let (whole, short) = (makeCore(), makeCore())
-        for core in [whole, short] { core.beginRecall() }
-        for entry in disk.durable { whole.apply(entry) }
-        do {
-            try disk.log.checkpoints.read(at: head.position) { (row) throws(LogError) in
-                do throws(SerialError) { try short.restore(row) } catch { throw LogError("\(error)", .damaged) }
-            }
-            try short.endRestoring()
-        } catch { return complain("the checkpoint of entry \(head.position) cannot be read: \(error)") }
-        let last = disk.durable[Int(head.position) - 1]
-        if head.checksum != last.checksum(at: head.position) {
-            complain("the checkpoint of entry \(head.position) is of another")
-        }
-        for entry in disk.durable[Int(head.position)...] { short.apply(entry) }
-        if Self.memory(of: whole) != Self.memory(of: short) {
-            complain(
-                "a restart from the checkpoint of entry \(head.position) of \(disk.durable.count) knows something else")
-        }
-    }
-
-    private static func memory(of core: EngineCore) -> [[UInt8]] {
-        let own = core.beginCheckpoint()
-        core.continueCheckpoint(upTo: .max)
-        defer { core.endCheckpoint() }
-        return ([own] + core.takeCheckpointRows()).sorted { $0.lexicographicallyPrecedes($1) }
     }
 }

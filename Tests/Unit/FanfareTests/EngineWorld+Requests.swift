@@ -25,7 +25,7 @@ extension EngineWorld {
 
     private func post(_ event: FeedEvent) -> Bool {
         let isTaken = random.chance(0.5) ? post(.event(event)) : post(.eventNow { [event] in event.dated($0) })
-        if isTaken, let id = event.id { eventsTaken.append(id) }
+        if isTaken, let id = event.id { events.took(id) }
         return isTaken
     }
 

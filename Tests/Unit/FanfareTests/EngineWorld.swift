@@ -41,8 +41,7 @@ final class EngineWorld {
     /// Disk under the engine; `nil` without a store.
     let disk: ManualDisk?
     private let checkpointer: Checkpointer?
-    /// Makes a core that has decided nothing.
-    let makeCore: () -> EngineCore
+    private let restarts: RestartJudge
     let perApp: Int
     private let isTroubled: Bool
     /// Time that passes with each reading of the clock while a shard works.
@@ -65,15 +64,14 @@ final class EngineWorld {
     var phones: [Phone] = []
     var questions: [Question] = []
     var sequence = 0
-    var eventsTaken: [String] = []
-    var eventsDecided = 0
+    var events = DecidedEvents()
     var phonesByToken: [[UInt8]: Int] = [:]
     var meanings: [[UInt8]: (topic: TopicID, number: Int)] = [:]
     var alertTopics: [String: TopicID] = [:]
     /// Log times at which alerts were granted.
     var alertTimes: [String: FeedTime] = [:]
     var strangers: [ActivityID: Int] = [:]
-    var linesTold: [String: MonotonicTime] = [:]
+    var lines = ToldLines()
     var pauses = 0
     var everyIsPaused = false
     private(set) var violation: String?
@@ -127,7 +125,7 @@ final class EngineWorld {
             let rules = LogRules(text: "")
             return try? Checkpointer(core, disk.log, sink: disk, rules: rules, interval: 1 + seed % 30)
         }
-        makeCore = {
+        restarts = RestartJudge {
             let core = EngineCore(
                 rules: rules, shards: nodes.map { _ in ShardLink(ShardRings()) {} }, perApp: perApp, apps: Array(ids),
                 isLive: true)
@@ -166,6 +164,13 @@ final class EngineWorld {
         if let violation = core.decisionCore.violation() { complain(violation) }
         judgeRestart()
         return violation.map { "after step \(steps): \($0)" }
+    }
+
+    /// Judges a restart from the newest checkpoint.
+    private func judgeRestart() {
+        guard let disk, let head = disk.log.memoryCheckpoints.kept.last?.head else { return }
+        met.restarts += 1
+        if let wrong = restarts.seen(head, of: disk) { complain(wrong) }
     }
 
     func complain(_ text: String) { violation = violation ?? text }
@@ -376,7 +381,7 @@ final class EngineWorld {
         for _ in 0..<20 { answer(nodes.randomElement(using: &random)!) }
         core.stop(within: turn.timeLeft)
         for node in nodes where !node.hasStopped { complain("a shard has not stopped") }
-        if eventsDecided != eventsTaken.count { complain("a stop leaves events undecided") }
+        if events.waiting != 0 { complain("a stop leaves events undecided") }
         if let missing = unanswered() ?? deathUntold() { complain("after a stop \(missing)") }
         if isWell, let missing = missing() { complain("after a stop with time enough \(missing)") }
         if isWell, clock.now >= deadline { complain("a stop waits for nobody") }

@@ -13,7 +13,7 @@ import Testing
 @Suite struct UnfinishedAlertTests {
     @Test func aCrashAtAnyMomentAlertsNobodyTwiceAndForgetsNobody() {
         let worlds = CrashSeeds(60)
-        var met = CrashWorld.Met()
+        var met = CrashTally()
         for seed in worlds.seeds {
             let world = CrashWorld(seed: seed)
             world.onHappening = worlds.tell
@@ -33,7 +33,7 @@ import Testing
     /// Alerts wait two seconds for a disk that stalls, then leave without claims, and another life may not know that they have left.
     @Test func onlyAlertsThatLeftWithoutClaimsWhileADiskStalledComeAgain() {
         let worlds = CrashSeeds(60)
-        var met = CrashWorld.Met()
+        var met = CrashTally()
         for seed in worlds.seeds {
             let world = CrashWorld(seed: seed, hasStalls: true)
             world.onHappening = worlds.tell
