@@ -54,7 +54,7 @@ extension CrashWorld {
                 complain("phone \(index) shows \(shown) and not number \(number)")
             }
             judgeEdition(shown, of: card.audience.topics[0], on: index)
-            if diedAt != nil { met.spared += 1 }
+            if death.at != nil { met.spared += 1 }
         }
     }
 
@@ -101,8 +101,8 @@ extension CrashWorld {
         }
         met.superfluous += 1
         counts[.superfluous] += 1
-        guard let diedAt, !phones[index].isSick else { return }
-        guard card.audience.topics.count == 1 || restorable.contains(index) else { return }
+        guard let diedAt = death.at, !phones[index].isSick else { return }
+        guard card.audience.topics.count == 1 || death.restorable.contains(index) else { return }
         if let joined = card.joinedAt, joined >= diedAt { return }
         complain("phone \(index) gets what it has had before")
     }

@@ -62,12 +62,9 @@ final class CrashWorld: MortalWorld, PlayedWorld {
     /// Is `true` since a build that decides otherwise and does not say so. Whether it has shown something by itself depends on the checkpoint that a
     /// restart finds, so that versions have other numbers after the next one, and everybody gets them once more.
     var isMistake = false
-    /// Log time at which the engine died after a calm; `nil` if it died at work.
-    var diedAt: FeedTime?
+    var death = CrashDeath()
     /// Is `true` if each calm is so long that lineups become restorable.
     private let isPatient: Bool
-    /// Phones whose lineups were restorable when the engine died.
-    var restorable: Set<Int> = []
     /// Judges the budgets of cards that the store hands back; `nil` in worlds whose budgets are too large to be spent.
     var budgets: BudgetJudge?
     var met = CrashTally()
@@ -230,13 +227,13 @@ final class CrashWorld: MortalWorld, PlayedWorld {
 
     /// Notes the lineups that were restorable when the engine died: their dwell and their interval were over, and their topics had been noted.
     private func noteRestorable() {
-        restorable = Set(
+        death.restorable = Set(
             phones.indices.filter {
                 // A cycle comes to what the phone shows, sooner or later.
-                diedAt != nil && phones[$0].isLineup && !phones[$0].isSick && build.lineups.round == nil
+                death.at != nil && phones[$0].isLineup && !phones[$0].isSick && build.lineups.round == nil
                     && phones[$0].pushedAt + Self.restorableAfter <= clock.now
             })
-        met.restorable += restorable.count
+        met.restorable += death.restorable.count
     }
 
     /// Time after its newest push within which a lineup becomes restorable, and its topics are noted.
@@ -260,12 +257,12 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         guard recalled != disk.log.end else {
             met.quietUpgrades += 1
             // Everybody gets what it shows otherwise, and this life may end before that.
-            if build.edition != before { diedAt = nil }
+            if build.edition != before { death.at = nil }
             return
         }
         // A state decided otherwise alerts nobody, and everybody may get it.
         for topic in Self.topics { known.passedOver.formUnion(durableAlerts(of: topic)) }
-        diedAt = nil
+        death.at = nil
     }
 
     /// Lets a part of the disk stall now and then.
@@ -285,7 +282,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         stall()
         switch random.next() % 20 {
         case 0:
-            diedAt = nil
+            death.at = nil
             switch random.next() % 10 {
             case 0: order()
             case 1: rotate()
@@ -429,7 +426,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         }
         if life.core.counts.owed > sick { complain("\(life.core.counts.owed) phones are owed a push after a calm") }
         judgeStates(judgesLineups: patience >= 250)
-        diedAt = life.core.now
+        death.at = life.core.now
         // No alert goes on by a clock that has been set back.
         guard setter == nil else { return }
         for topic in Self.topics {

@@ -31,10 +31,7 @@ final class Season {
     private var violation: String?
     /// `nil` for a season without one.
     private var store: SeasonStore?
-    /// Activities that the shard has removed, and has not been asked about. The store alone hears of them.
-    private var removed: [(id: UInt64, token: UInt64)] = []
-    /// Requests for claims that have no answer.
-    private var claimRequests: [ClaimRequest] = []
+    private var unanswered = StoreFeedback()
 
     private var clock = SeasonClock(at: SeasonTime(day: 0, hour: 5, minute: 59))
 
@@ -331,9 +328,9 @@ final class Season {
     ///
     /// - Returns: `true` if pushes may have waited for them.
     private func answerClaims() -> Bool {
-        guard violation == nil, let last = claimRequests.last else { return false }
-        let requests = claimRequests
-        claimRequests.removeAll()
+        guard violation == nil, let last = unanswered.claims.last else { return false }
+        let requests = unanswered.claims
+        unanswered.claims.removeAll()
         tell { for request in requests { try $0.take(request.claims, starts: request.starts, at: log) } }
         shard.apply(.claimed(last.ticket), at: moment)
         return true
@@ -341,9 +338,9 @@ final class Season {
 
     /// Asks the shard whether cards that it has removed are over. It reports further ones only then.
     private func askOfRemovals() {
-        while !removed.isEmpty {
-            let questions = removed
-            removed.removeAll()
+        while !unanswered.removals.isEmpty {
+            let questions = unanswered.removals
+            unanswered.removals.removeAll()
             for (id, token) in questions { shard.apply(.checkRemoval(id, token: token), at: moment) }
             shard.drainFeedback(take)
         }
@@ -358,10 +355,10 @@ final class Season {
         case .report(let line):
             // Reports of sick tokens are expected.
             if !line.contains("ends have not arrived") { fail(line) }
-        case .removed(let id, let token): removed.append((id, token))
+        case .removed(let id, let token): unanswered.removals.append((id, token))
         case .removalChecked(let id, let token, let isOver):
             if isOver { tell { try $0.takeRemoval(of: id, token: token, at: log) } }
-        case .claims(let request): claimRequests.append(request)
+        case .claims(let request): unanswered.claims.append(request)
         case .disposition, .quiet, .counted, .fresh, .ready, .loaded, .topicsCompleted, .showsAgain, .stampsReach: break
         }
     }

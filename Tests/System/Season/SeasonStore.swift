@@ -13,28 +13,17 @@ final class SeasonStore {
     private let folder: String
     private let leaks: StoreLeaks
     private let log: LMDBLog
-    private let people: LMDBPeopleStore
-    private let register: PeopleRegister
-    private let claims: ClaimFolder
+    private let rows: SeasonRows
+    private let claims: SeasonClaims
     private let core: EngineCore
     private let checkpoints: CheckpointWriter
     private let checkpointer: Checkpointer
     /// Entries of the next commit.
     private var held: [LogEntry] = []
-    /// Changes of rows that are written next.
-    private var changes: [PeopleEntry] = []
-    /// Claims of the next commit.
-    private var claimed: [StoredClaims] = []
-    /// Time from which on further claims make a commit; `nil` before the first ones.
-    private var claimsDue: FeedTime?
     private let batchMax: Int
     /// Number of the day, from 1.
     private var day = 1
     private var figures = StoreFigures()
-    /// Rows of this day that a planted leak has kept.
-    private var rowsLeaked = 0
-    /// Claims of this day that a planted leak keeps from expiring.
-    private var claimsLeaked = 0
     /// First line for operators; a season has nothing that operators should be told of its store.
     private var report: String?
 
@@ -42,10 +31,6 @@ final class SeasonStore {
     private static let checkpointsPerDay = 8
     /// Number of entries of a commit, at most.
     private static let batchSizeMax = 4096
-    /// Time between two commits of claims: the time of claims of starts, by which these expire, advances by no more with a commit.
-    private static let claimsInterval = Duration.seconds(600)
-    /// Age of the claims that a planted leak keeps: more than that of any season.
-    private static let leakAge = Duration.seconds(10_000 * 86_400)
 
     /// - Parameters:
     ///   - folder: a new folder.
@@ -57,12 +42,11 @@ final class SeasonStore {
         guard log.end == 0 else { throw LogError("\(folder) has a store; a season needs a new folder", .entry) }
         let core = EngineCore(deciding: rules, isLive: false)
         try core.recall(log, under: rules)
-        let people = try LMDBPeopleStore(store: folder)
-        claims = try ClaimFolder(store: folder)
-        (self.log, self.core, self.people) = (log, core, people)
-        register = PeopleRegister(people)
+        (self.log, self.core) = (log, core)
         let interval = max(64, topicsPerDay * DayPlan.steps / SeasonStore.checkpointsPerDay)
         batchMax = min(SeasonStore.batchSizeMax, interval / 4)
+        rows = SeasonRows(try LMDBPeopleStore(store: folder), batchMax: batchMax, leaks: leaks.rows)
+        claims = SeasonClaims(try ClaimFolder(store: folder), batchMax: batchMax, leaks: leaks.claims)
         checkpoints = CheckpointWriter(log.checkpoints)
         checkpointer = try Checkpointer(
             core, log, sink: checkpoints, rules: SeasonStore.rules(of: log), interval: LogPosition(interval))
@@ -123,10 +107,7 @@ final class SeasonStore {
     // MARK: Rows
 
     /// Takes a change of a card that the shard has taken at that log time.
-    func take(_ change: PeopleEntry, at now: FeedTime) throws {
-        changes.append(change.taken(at: now))
-        if changes.count >= batchMax { try writeRows() }
-    }
+    func take(_ change: PeopleEntry, at now: FeedTime) throws { try rows.take(change.taken(at: now)) }
 
     /// Takes a card that is over.
     ///
@@ -134,48 +115,15 @@ final class SeasonStore {
     ///   - id: bits of the activity's id.
     ///   - token: `keyedHash` of the token that it had.
     func takeRemoval(of id: UInt64, token: UInt64, at now: FeedTime) throws {
-        guard rowsLeaked >= leaks.rows else {
-            rowsLeaked += 1
-            return
-        }
+        if rows.keepsLeak() { return }
         try take(.removed(id, token: token), at: now)
-    }
-
-    private func writeRows() throws {
-        guard !changes.isEmpty else { return }
-        try register.apply(changes)
-        changes.removeAll(keepingCapacity: true)
     }
 
     // MARK: Claims
 
     /// Takes a request for claims that the shard has made at that log time.
     func take(_ claims: [AlertClaim], starts: [StartMark], at now: FeedTime) throws {
-        claimed.append(StoredClaims(claims.map(leaked), starts: starts, app: nil, now: now))
-        let due = claimsDue ?? now + SeasonStore.claimsInterval
-        claimsDue = due
-        if now >= due || claimed.count >= batchMax { try writeClaims(at: now) }
-    }
-
-    /// Returns the claim as the store gets it: one that does not expire if a leak is planted.
-    private func leaked(_ claim: AlertClaim) -> AlertClaim {
-        guard claimsLeaked < leaks.claims else { return claim }
-        claimsLeaked += 1
-        return AlertClaim(
-            topic: claim.topic, through: claim.through, expires: claim.expires + SeasonStore.leakAge,
-            activities: claim.activities)
-    }
-
-    private func writeClaims(at now: FeedTime) throws {
-        claimsDue = now + SeasonStore.claimsInterval
-        try claims.append(claimed)
-        claimed.removeAll(keepingCapacity: true)
-    }
-
-    private func countClaims() throws -> Int {
-        var count = 0
-        try claims.read { _ in count += 1 }
-        return count
+        try self.claims.take(claims, starts: starts, at: now)
     }
 
     // MARK: The morning
@@ -186,15 +134,16 @@ final class SeasonStore {
     func endDay(at now: FeedTime) throws -> StoreFigures {
         held.append(LogEntry(now: now, .tick))
         try commit()
-        try writeRows()
-        try writeClaims(at: now)
+        try rows.write()
+        try claims.write(at: now)
         if let report { throw LogError(report, .system) }
-        figures.rows = try people.count()
-        figures.claims = try countClaims()
+        figures.rows = try rows.count()
+        figures.claims = try claims.count()
         figures.fileBytes = try bytes(of: "data.mdb") + bytes(of: "people/data.mdb") + bytes(of: "claims/data.mdb")
         defer {
             figures = StoreFigures(checkpointBytes: sizeOfCheckpoints)
-            (rowsLeaked, claimsLeaked) = (0, 0)
+            rows.beginDay()
+            claims.beginDay()
             day += 1
         }
         return figures

@@ -51,7 +51,7 @@ import Testing
     @Test func aCrashWithoutEntriesDrawsNothingAndCountsTheOtherWrites() {
         var (losses, untouched) = (WriteLosses(tearing: 1), WriteLosses(tearing: 1))
         let none = losses.crash(entries: 0, others: 2)
-        #expect(none == 0 && losses.counts.lost == 2)
+        #expect(none == 0 && losses.counts[.lost] == 2)
         let (kept, keptBefore) = (losses.crash(entries: 5, others: 0), untouched.crash(entries: 5, others: 0))
         #expect(kept == keptBefore)
     }
