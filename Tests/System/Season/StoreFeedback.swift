@@ -1,4 +1,4 @@
-import FanfareModel
+import FanfareFanOut
 
 /// Feedback of a season's shard that only a store is to hear, and that has no answer.
 struct StoreFeedback {
