@@ -381,7 +381,7 @@ final class Season {
         if statistics.activities != phones.count {
             fail("\(phones.count) cards are on phones, \(statistics.activities) in the shard")
         }
-        if counts.alerts.unclaimed > 0 { fail("\(counts.alerts.unclaimed) alerts have left without claims") }
+        if statistics.alerts.unclaimed > 0 { fail("\(statistics.alerts.unclaimed) alerts have left without claims") }
         let figures = endDayOfStore()
         guard violation == nil else { return nil }
         let tables = Tables(

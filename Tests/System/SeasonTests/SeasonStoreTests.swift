@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func claimsBehindOneThatDoesNotExpireAreFound() throws {
-        let played = try Self.play(SeasonStore.Leaks(claims: 1))
+        let played = try Self.play(StoreLeaks(claims: 1))
         #expect(played.growth?.contains("claims have grown") == true, "\(played.growth ?? "none")")
         #expect(played.rows == 0)
     }
