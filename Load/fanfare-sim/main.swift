@@ -18,7 +18,7 @@ let usage = """
                        shows a violation is played once more and audited after every step; `(--audit N)` at the end of the line says
                        that it then shows none
       --without TROUBLE  worlds that do not have it: refusals, ids, order, comebacks, forgetting, silence, clocks, lanes,
-                         environments, hand-overs
+                         environments, hand-overs, claims, schedule
       --troubles       prints how often each kind of trouble met a goal, an end, a start or a hand-over
       --tell           tells everything that happens: for one world
       --announce       names each world on standard error before it runs: for faults that crash

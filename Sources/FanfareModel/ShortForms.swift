@@ -7,7 +7,7 @@ public struct ShortForms: Sendable, Hashable {
     /// Text where several activities share the Dynamic Island: `2–1`.
     public var minimal: String
 
-    /// Creates short forms without cutting them; about six digits fit on each surface.
+    /// Creates short forms without cutting them; about six digits fit in each of them.
     public init(compactLeading: String, compactTrailing: String, minimal: String) {
         self.compactLeading = compactLeading
         self.compactTrailing = compactTrailing

@@ -27,7 +27,7 @@ struct Phones {
     /// Audiences of pending starts, by the activity's name.
     private var expected: [String: AudienceKey] = [:]
     private var reports = TokenReports()
-    private(set) var deaths = DeathJudge()
+    private(set) var deaths = TokenDeathJudge()
     private(set) var violation: String?
     private(set) var pushes = 0
     private(set) var unprocessed = 0

@@ -7,7 +7,7 @@ final class SeasonClaims {
     private let batchMax: Int
     /// Claims of each day that a planted leak keeps from expiring. The store removes claims in order, and none behind these.
     private let leaks: Int
-    /// Those of this day.
+    /// Claims of this day that the leak has kept.
     private var leaked = 0
     /// Claims of the next commit.
     private var held: [StoredClaims] = []

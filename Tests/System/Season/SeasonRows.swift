@@ -7,7 +7,7 @@ final class SeasonRows {
     private let batchMax: Int
     /// Rows of each day that a planted leak keeps.
     private let leaks: Int
-    /// Those of this day.
+    /// Rows of this day that the leak has kept.
     private var leaked = 0
     /// Changes that are written next.
     private var changes: [PeopleEntry] = []

@@ -1,6 +1,6 @@
 /// What a store has had on a day.
 struct StoreFigures {
-    /// Greatest number of entries between two commits.
+    /// Greatest number of entries that the log has had after a commit.
     var entries = 0
     /// Rows of cards at the end of the day.
     var rows = 0

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func aDeathIsReportedOnce() {
-        var judge = DeathJudge()
+        var judge = TokenDeathJudge()
         judge.answeredDead(ActivityID(UInt64(1)))
         #expect(judge.violation() == "1 dead tokens were not reported")
         let (first, second) = (judge.heard(of: ActivityID(UInt64(1))), judge.heard(of: ActivityID(UInt64(1))))

@@ -1,7 +1,7 @@
 import FanfareModel
 
 /// Judge of dead tokens: the engine reports each activity whose token was answered as dead, once.
-struct DeathJudge {
+struct TokenDeathJudge {
     /// Activities whose death the engine has not reported.
     private var untold: Set<ActivityID> = []
 
