@@ -70,7 +70,6 @@ final class CrashLife: EngineCoreDelegate {
         _ = try core.recall(
             disk.log, under: rules, logged,
             within: earlier.horizon(since: disk.claims.start) { clock.truth },
-            at: { earlier.present(wall: clock.truth) },
             report: { _ in })
         beginning = LifeBeginning(
             serials: serials, isMuted: core.apps.orders[0].isMuted, knowsStarts: earlier.knowsStarts)
