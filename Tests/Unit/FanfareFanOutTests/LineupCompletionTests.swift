@@ -409,6 +409,26 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// The topics of the lineup have ended, and little is left for the one in the first row.
+    @Test func anEndAfterARestartIsDismissedWithTheTopicThatGoesLast() {
+        let service = Self.service()
+        for (place, seconds) in [2, 1792].enumerated() {
+            let publication = Self.publication(
+                UInt64(place + 1), of: place, version: 7, event: .end, dismissal: .seconds(seconds))
+            service.apply(.publishResumed(ResumedPublication(publication, [])))
+        }
+        service.apply(.load)
+        service.apply(
+            .follow(
+                ScriptedService.id(0), Self.key, token: ScriptedService.token(0),
+                earlier: EarlierDelivery(topicsShown: 0)))
+        service.apply(.endLoading)
+        let now = service.moment.wallSeconds
+        service.run()
+        #expect(service.accepted.map(\.payload.dismissalDate) == [now + 1792])
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     @Test func aTopicThatIsNotCompleteGoesToAllItsLineups() {
         let service = Self.restart(Self.own, topicsShown: [2, 2], incomplete: 1)
         #expect(service.accepted.count == 2)
