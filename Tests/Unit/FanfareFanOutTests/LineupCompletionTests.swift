@@ -117,10 +117,29 @@ import Testing
         let shown = Self.completions(service, after: 50)
         #expect(shown.last?.exceptions.isEmpty == true && Self.named(shown).contains(Self.topics[1]))
         let found = Self.completions(service, after: 30)
-        #expect(found.map(\.exceptions.count) == [2] && Self.named(found) == [Self.topics[1]])
+        #expect(found.map(\.isVoid) == [true, false] && Self.named(found) == [Self.topics[1]])
+        #expect(found.last?.exceptions.count == 2)
         service.apply(.publish(Self.publication(4, version: 2)))
         let last = Self.completions(service, after: 15)
         #expect(Self.named(last) == Set(Self.topics) && last.allSatisfy(\.exceptions.isEmpty))
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// Without the report a restart would leave the row on all these cards.
+    @Test func aRowThatStaysOnTooManyCardsMakesTheCompletionVoid() {
+        var rules = LineupRules()
+        rules.rotationPushes = TokenBucket.Size(burst: 1, refill: .seconds(36_000))
+        let service = Self.service(lineups: rules)
+        for member in 1...300 { service.follow(member, Self.own(member)) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        _ = Self.completions(service, after: 5)
+        service.apply(.publish(Self.publication(2, of: 1, version: 1, weight: 50)))
+        _ = Self.completions(service, after: 60)
+        service.apply(.publish(Self.publication(3, of: 1, version: 2, event: .end)))
+        let shown = Self.completions(service, after: 50).filter { $0.publication.topicID == Self.topics[1] }
+        #expect(shown.last?.isVoid == false && shown.last?.exceptions.isEmpty == true)
+        let found = Self.completions(service, after: 30)
+        #expect(found.map(\.isVoid) == [true] && Self.named(found) == [Self.topics[1]])
         #expect(service.shard.violatedInvariant() == nil)
     }
 
