@@ -8,13 +8,15 @@ package struct TopicCompletion: Sendable {
     package let exceptions: [ActivityMark]
     /// Is `true` for the sake of joiners of a shard: other shards may have reported an earlier time last.
     package let isForJoiners: Bool
+    /// Is `true` if earlier reports of the version are void, so that a restart sends it once more: the report speaks of nobody.
+    package let isVoid: Bool
 
     /// Greatest number of exceptions. A version that more followers lack is not complete.
     package static let exceptionsMax = 256
 
     /// Is `true` if the core is to ask shards that have not reported as much. A shard without lineups of the topic reports nothing of lineups by
     /// itself.
-    package var asksOthers: Bool { isForJoiners || scope == .lineups }
+    package var asksOthers: Bool { !isVoid && (isForJoiners || scope == .lineups) }
 
     package init(
         _ publication: Publication, of scope: CompletionScope = .followers, before: FeedTime,
@@ -25,5 +27,16 @@ package struct TopicCompletion: Sendable {
         self.before = before
         self.exceptions = exceptions
         self.isForJoiners = isForJoiners
+        isVoid = false
+    }
+
+    /// Makes the report that earlier ones of the version are void.
+    package init(voiding publication: Publication, of scope: CompletionScope) {
+        self.publication = publication
+        self.scope = scope
+        before = FeedTime(milliseconds: 0)
+        exceptions = []
+        isForJoiners = false
+        isVoid = true
     }
 }

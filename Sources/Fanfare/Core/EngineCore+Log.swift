@@ -37,22 +37,21 @@ extension EngineCore {
     package func recall(
         _ log: any Log, under rules: Rules, report: @escaping (String) -> Void = { _ in }
     ) throws(LogError) {
-        _ = try recall(log, under: rules, LogRules(rules), within: nil, at: { nil }, report: report)
+        _ = try recall(log, under: rules, LogRules(rules), within: nil, report: report)
     }
 
     /// - Parameters:
     ///   - logged: the same rules for the log.
     ///   - horizon: bounds on the alerts that go on to activities without a claim; `nil`: none goes on.
-    ///   - present: returns the present time of the log (`EarlierProcess.present`) once the log has been read; `nil`: log time.
     /// - Returns: the alerts that go on.
     package func recall(
         _ log: any Log, under rules: Rules, _ logged: LogRules, within horizon: AlertHorizon?,
-        at present: () -> FeedTime?, report: @escaping (String) -> Void
+        report: @escaping (String) -> Void
     ) throws(LogError) -> [RecentAlert] {
         beginRecall()
         let target = CoreRecall(core: self, rules: rules, logged: logged, report: report)
         try log.recall(under: target.logged, into: target)
-        return endRecall(within: horizon, at: present())
+        return endRecall(within: horizon)
     }
 }
 

@@ -165,15 +165,13 @@ package final class EngineCore {
     package func takeOutdatedCompletions() -> [CompletionKey] { completions.takeOutdated() }
 
     /// Ends a recall. The shards get each remembered topic's state, and no alert.
-    package func endRecall() { _ = endRecall(within: nil, at: nil) }
+    package func endRecall() { _ = endRecall(within: nil) }
 
     /// Ends a recall.
     ///
-    /// - Parameters:
-    ///   - horizon: bounds on the alerts that go on; `nil`: none does.
-    ///   - present: present time of the log, by which ended cards stay for what is left of their dismissals; `nil`: log time.
+    /// - Parameter horizon: bounds on the alerts that go on; `nil`: none does.
     /// - Returns: the alerts that go on.
-    func endRecall(within horizon: AlertHorizon?, at present: FeedTime?) -> [RecentAlert] {
+    func endRecall(within horizon: AlertHorizon?) -> [RecentAlert] {
         guard isRecalling else { return [] }
         // The present build may decide otherwise than the earlier one although no entry of the log says so.
         decisionCore.showOtherwise(into: &decisions)
@@ -182,7 +180,9 @@ package final class EngineCore {
         let found = horizon.flatMap { recentAlerts?.unfinished(since: $0.since, now: $0.now, wall: $0.wall()) } ?? []
         completions.noteChange(at: recall.changedAt)
         let newest = recall.changedAt != nil ? decisionCore.newestPublicationsAsShown : decisionCore.newestPublications
-        let publications = decisionCore.later(newest, at: max(now, present ?? now))
+        // Log time alone says how much of a dismissal has passed. The wall clock cannot: downtimes move log time and wall time apart, and an end does not
+        // tell how many of them it has seen.
+        let publications = decisionCore.later(newest, at: now)
         publish(Resumption(publications, found))
         completions.noteShown(publications)
         if completions.areKept {

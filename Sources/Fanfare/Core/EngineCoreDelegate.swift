@@ -28,7 +28,8 @@ package protocol EngineCoreDelegate: AnyObject {
     ///
     /// - Parameter moment: `nil` if no activity lacked it.
     func coreDidComplete(_ serial: UInt64, of topic: TopicID, at moment: MonotonicTime?)
-    /// Called, if the shards report it, when the followers of topics in an app have the newest versions.
+    /// Called, if the shards report it, when the followers of topics in an app have the newest versions, or when earlier completions are void
+    /// (`TopicCompletion.isVoid`).
     func coreDidComplete(_ completions: [TopicCompletion], app: Int)
     /// Called before all topics' states are sent again: earlier calls of `coreDidComplete(_:app:)` are void.
     func coreWillShowAgain()

@@ -52,7 +52,8 @@ struct PeopleCompletions {
 
     /// Takes the report of a shard about the newest version of a topic.
     ///
-    /// - Returns: the completion of the topic in the app; `nil` while shards are missing, or too many people lack the version.
+    /// - Returns: the completion of the topic in the app, or that there is none any more; `nil` while shards are missing, or too many people lack the
+    ///   version.
     mutating func take(_ report: TopicCompletion, app: Int, shard: Int) -> TopicCompletion? {
         shards.take(report, app: app, shard: shard)
     }

@@ -87,12 +87,6 @@ package struct EarlierProcess: Sendable {
         return AlertHorizon(since: start, now: now, wall: wall)
     }
 
-    /// Returns the present time of the log: log time as if it had gone on since the last entry. The wall clock alone tells how long that was; a clock
-    /// that was set back tells nothing, and log time stands.
-    package func present(wall: FeedTime) -> FeedTime {
-        wall.isPlausible ? max(now, FeedTime(milliseconds: wall.milliseconds - lag.milliseconds)) : now
-    }
-
     /// Returns a line for operators about the alerts that go on, or why none does; `nil` if there is nothing to say.
     ///
     /// - Parameter wall: wall clock time.

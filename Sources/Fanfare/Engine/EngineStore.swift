@@ -84,9 +84,12 @@ struct EngineStore {
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
         claims.change { changes in
             for completion in completions {
-                let stored = StoredCompletion(completion, app: id, serials: serials)
-                let key = CompletionKey(birth: stored.birth, app: app, of: completion.scope)
-                changes.note(stored, at: key, head)
+                let key = CompletionKey(birth: completion.publication.topic.birth, app: app, of: completion.scope)
+                if completion.isVoid {
+                    changes.forget(key)
+                } else {
+                    changes.note(StoredCompletion(completion, app: id, serials: serials), at: key, head)
+                }
             }
         }
     }

@@ -56,8 +56,7 @@ struct OpenedStore {
         core.keepAlerts()
         core.keepCompletions(earlier.completions)
         let unfinished = try core.recall(
-            log, under: rules, logged, within: earlier.horizon(since: claims.start, wall: wall),
-            at: { earlier.present(wall: wall()) }, report: report)
+            log, under: rules, logged, within: earlier.horizon(since: claims.start, wall: wall), report: report)
         if let line = earlier.report(unfinished, wall: wall()) { report(line) }
         // If this process dies before claims name the starts, the next process must not know the starts either.
         if !earlier.knowsStarts, cards.expectedCount > 0 { try claims.append([], .ofNoLog) }

@@ -47,11 +47,20 @@ struct ShardTopicCompletions {
     /// Takes the report of a shard about the newest version of a topic.
     ///
     /// - Parameter shard: index of the shard among those of the app.
-    /// - Returns: the completion of the topic in the app; `nil` while shards are missing, or too many people lack the version.
+    /// - Returns: the completion of the topic in the app, or that there is none any more; `nil` while shards are missing, or too many people lack the
+    ///   version.
     mutating func take(_ completion: TopicCompletion, app: Int, shard: Int) -> TopicCompletion? {
         guard perApp > 1 else { return completion }
         let key = Key(completion, app: app)
         let version = completion.publication.version
+        guard !completion.isVoid else {
+            // The completion may be that of an earlier process, of which not all shards have reported yet.
+            if entries[key]?.version == version {
+                entries[key]?.reports[shard] = nil
+                entries[key]?.completeBefore = nil
+            }
+            return completion
+        }
         var entry = entries.removeValue(forKey: key) ?? Entry(version: version, perApp: perApp)
         if entry.version != version {
             let isListed = entry.isListed

@@ -172,6 +172,12 @@ struct CompletionBook {
         return true
     }
 
+    /// Notes that a restart is to send the publication to its lineups, whatever was noted before. Earlier notes that are still here come first.
+    mutating func noteVoid(ofLineupsWith publication: Publication) {
+        guard isKept, !isSuspended else { return }
+        notes.append(TopicCompletion(voiding: publication, of: .lineups))
+    }
+
     /// Notes, for the sake of other shards, that no lineup here shows the publication's topic.
     mutating func noteWithoutLineups(_ publication: Publication) {
         guard isKept, let before, !isLoading, publication.topic.birth > 0 else { return }

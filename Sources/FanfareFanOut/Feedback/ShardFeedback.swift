@@ -17,7 +17,8 @@ package enum ShardFeedback: Sendable {
     /// Answer to `ShardCommand.checkRemoval`: `isOver` if the shard has no activity with that id and that token.
     case removalChecked(UInt64, token: UInt64, isOver: Bool)
     indirect case disposition(UInt64, AlertDisposition)
-    /// The followers of these topics, in this shard, have the topics' versions. Sent if the engine's store keeps people.
+    /// The followers of these topics, in this shard, have the topics' versions, or earlier reports of them are void. Sent if
+    /// the engine's store keeps people.
     indirect case topicsCompleted([TopicCompletion])
     /// All topics' states are sent again, and earlier `topicsCompleted` are void. Sent if the engine's store keeps people.
     case showsAgain

@@ -29,9 +29,9 @@ final class LineupCompletionScan {
     private var places: [UInt32] = []
     private static let none = UInt32.max
     private var notes: [TopicIndex: Note] = [:]
-    /// `before` and `voids` of the `CompletionBook` when the pass began: the members that the pass finds joined before that time. `left` is the
-    /// number of topics, listed by then, that the next passes take up.
-    private var began: (before: FeedTime?, voids: UInt32, left: Int) = (nil, 0, 0)
+    /// Time at which the pass began, and `before` and `voids` of the `CompletionBook` then: the members that the pass finds joined before that log
+    /// time. `left` is the number of topics, listed by then, that the next passes take up.
+    private var began: (at: MonotonicTime, before: FeedTime?, voids: UInt32, left: Int) = (.always, nil, 0, 0)
     /// Slot at which a pass goes on.
     private(set) var cursor = 0
     /// Number of candidates that a pass cannot note, because too many members lack them.
@@ -128,13 +128,21 @@ final class LineupCompletionScan {
     }
 
     /// Lists the topics whose rows are to leave their lineups by now: a lineup that still shows such a row is no longer restorable, and another one may
-    /// have become so.
+    /// have become so. What was noted before is void until the next pass: too many lineups may still show the row for a note with exceptions.
     private func listDismissed() {
         while let topic = reporter.completions.dismissals.takeDue(at: now) {
             // Another topic may have the index by now, and the same one may have begun again.
             guard membership.topics.faces[topic.place].goneAt <= now, membership.lineups[topic] != nil else { continue }
+            notes[topic] = nil
+            if let publication = completable(topic) { reporter.completions.noteVoid(ofLineupsWith: publication) }
             reporter.completions.list(CollectionOfOne(topic))
         }
+    }
+
+    /// Returns whether the topic's row was to leave its lineups during the pass, which may have looked at lineups before.
+    private func hasLeft(_ topic: TopicIndex) -> Bool {
+        let goneAt = membership.topics.faces[topic.place].goneAt
+        return began.at < goneAt && goneAt <= now
     }
 
     /// Returns whether a pass is due. A new version, or joiners, are noted soon; what some lineups lack is looked for less often.
@@ -161,7 +169,7 @@ final class LineupCompletionScan {
 
     /// - Parameter topicsMax: number of topics that the pass takes up, at most.
     private func begin(most topicsMax: Int) {
-        (cursor, passesAt) = (0, nil)
+        (cursor, passesAt, began.at) = (0, nil, now)
         hopeless = 0
         if began.left == 0 {
             (began.left, finding.next) = (reporter.completions.unnoted.count, 0)
@@ -283,7 +291,7 @@ final class LineupCompletionScan {
         let (topic, lacking) = (candidate.topic, candidate.lacking)
         // A member that had the version still has it, unless the topic has another version, or phones have dropped what they had.
         guard let before = began.before, began.voids == reporter.completions.voids,
-            completable(topic) === candidate.publication,
+            completable(topic) === candidate.publication, !hasLeft(topic),
             membership.lineups[topic]?.news.isEmpty == true, lacking.count <= TopicCompletion.exceptionsMax
         else { return listAgain(topic, candidate.reasons) }
         if !lacking.isEmpty { listAgain(topic) }

@@ -371,9 +371,10 @@ final class LineupPublisher {
         // If all topics are over, the lineup waits for the next topics with their ids.
         guard isLoaded || !audience.topics.allSatisfy({ membership.topics[$0].isOver }) else { return }
         loadTopicStates(of: audience, at: moment)
-        guard let spotlight = lineup.rotation.wanted(topicStates, now: moment.monotonic) ?? lastGone(audience) else {
-            return
-        }
+        // An end carries the dismissal of the spotlight's topic, and a topic in another row may go sooner.
+        let isOver = isOver(audience)
+        let wanted = isOver ? nil : lineup.rotation.wanted(topicStates, now: moment.monotonic)
+        guard let spotlight = wanted ?? lastGone(audience) else { return }
         // Reserves the final size at once.
         lineup.display.topics.reserveCapacity(audience.topics.count)
         render(audience, spotlight: spotlight, into: &lineup.display, at: moment)
@@ -382,7 +383,7 @@ final class LineupPublisher {
         membership.lineups.setSpotlight(spotlight, of: lineup.row)
         audience.adopt(
             AudienceVersion(
-                event: isOver(audience) ? .end : .update, priority: .immediate,
+                event: isOver ? .end : .update, priority: .immediate,
                 latest: lineup.display.topics[lineup.display.spotlight].publication, displayHash: lineup.display.hash))
         scheduleWakeUp(lineup, index, at: moment)
     }

@@ -70,7 +70,6 @@ final class CrashLife: EngineCoreDelegate {
         _ = try core.recall(
             disk.log, under: rules, logged,
             within: earlier.horizon(since: disk.claims.start) { clock.truth },
-            at: { earlier.present(wall: clock.truth) },
             report: { _ in })
         beginning = LifeBeginning(
             serials: serials, isMuted: core.apps.orders[0].isMuted, knowsStarts: earlier.knowsStarts)
@@ -185,9 +184,13 @@ final class CrashLife: EngineCoreDelegate {
         guard loading.notesCompletions else { return }
         let head = CompletionHead(position: checkpointer.decided, now: checkpointer.decidedAt)
         for completion in completions {
-            let stored = StoredCompletion(completion, app: apps[app], serials: beginning.serials)
-            let key = CompletionKey(birth: stored.birth, app: app, of: completion.scope)
-            disk.change { $0.note(stored, at: key, head) }
+            let key = CompletionKey(birth: completion.publication.topic.birth, app: app, of: completion.scope)
+            if completion.isVoid {
+                disk.change { $0.forget(key) }
+            } else {
+                let stored = StoredCompletion(completion, app: apps[app], serials: beginning.serials)
+                disk.change { $0.note(stored, at: key, head) }
+            }
         }
     }
     func coreDidRemove(_ activity: UInt64, token: UInt64, shard: Int) {

@@ -149,18 +149,21 @@ final class EndCrashWorld: MortalWorld, PlayedWorld {
         }
     }
 
-    /// Checks that the card of a topic which ended in an earlier life stays for what the log says to be left of its time, and not for all of it. Two
-    /// seconds are those of rounding.
+    /// Checks that the card of a topic which ended in an earlier life stays for what the log says to be left of its time: neither anew for all of it, nor
+    /// for less. Two seconds are those of rounding.
     private func judgeDismissal(_ push: WorldNetwork.Flight, of index: Int) {
         let text = String(decoding: push.state, as: UTF8.self)
-        guard push.event == .end, let date = push.dismissalDate,
+        guard push.event == .end,
             let place = text.firstRange(of: "\"number\":")?.upperBound,
             let number = Int(text[place...].prefix { $0.isNumber }), let ended = ends[number]
         else { return }
-        let left = max(.zero, Self.dismissal - max(.zero, logEnd - ended))
+        guard let date = push.dismissalDate.map({ FeedTime(seconds: $0) }) else {
+            return complain("phone \(index) has been over since \(ended), and gets no date")
+        }
         met.dismissals += 1
-        guard FeedTime(seconds: date) > clock.truth + left + .seconds(2) else { return }
-        complain("phone \(index) has been over since \(ended), and stays until \(FeedTime(seconds: date))")
+        let left = max(.zero, Self.dismissal - max(.zero, logEnd - ended))
+        guard abs((date - (clock.truth + left)).milliseconds) > 2000 else { return }
+        complain("phone \(index) has been over since \(ended), and stays until \(date)")
     }
 
     private func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {

@@ -58,6 +58,18 @@ import Testing
         #expect(book.violation(places: [(index: 3, place: places[0])]) == nil && book.due == nil)
     }
 
+    @Test func aVoidNoteComesBehindTheNotesBeforeIt() {
+        var (book, place) = (Self.book(), CompletionPlace())
+        book.note(Self.publication(of: "a", birth: 1), at: &place)
+        book.noteVoid(ofLineupsWith: Self.publication(of: "a", birth: 1))
+        let now = MonotonicTime(nanoseconds: 1_000_000_000)
+        let taken = [book.take(at: now), book.take(at: now + CompletionBook.gathering)]
+        #expect(taken[0] == nil && taken[1]?.map(\.isVoid) == [false, true])
+        book.isSuspended = true
+        book.noteVoid(ofLineupsWith: Self.publication(of: "a", birth: 1))
+        #expect(book.violation() == nil && book.due == nil)
+    }
+
     @Test func notesWhilePhonesMayHaveDroppedPushesAreAViolation() {
         var (book, place) = (Self.book(), CompletionPlace())
         book.note(Self.publication(of: "a", birth: 1), at: &place)

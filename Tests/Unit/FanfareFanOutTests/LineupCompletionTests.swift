@@ -117,10 +117,29 @@ import Testing
         let shown = Self.completions(service, after: 50)
         #expect(shown.last?.exceptions.isEmpty == true && Self.named(shown).contains(Self.topics[1]))
         let found = Self.completions(service, after: 30)
-        #expect(found.map(\.exceptions.count) == [2] && Self.named(found) == [Self.topics[1]])
+        #expect(found.map(\.isVoid) == [true, false] && Self.named(found) == [Self.topics[1]])
+        #expect(found.last?.exceptions.count == 2)
         service.apply(.publish(Self.publication(4, version: 2)))
         let last = Self.completions(service, after: 15)
         #expect(Self.named(last) == Set(Self.topics) && last.allSatisfy(\.exceptions.isEmpty))
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// Without the report a restart would leave the row on all these cards.
+    @Test func aRowThatStaysOnTooManyCardsMakesTheCompletionVoid() {
+        var rules = LineupRules()
+        rules.rotationPushes = TokenBucket.Size(burst: 1, refill: .seconds(36_000))
+        let service = Self.service(lineups: rules)
+        for member in 1...300 { service.follow(member, Self.own(member)) }
+        service.apply(.publish(Self.publication(1, version: 1)))
+        _ = Self.completions(service, after: 5)
+        service.apply(.publish(Self.publication(2, of: 1, version: 1, weight: 50)))
+        _ = Self.completions(service, after: 60)
+        service.apply(.publish(Self.publication(3, of: 1, version: 2, event: .end)))
+        let shown = Self.completions(service, after: 50).filter { $0.publication.topicID == Self.topics[1] }
+        #expect(shown.last?.isVoid == false && shown.last?.exceptions.isEmpty == true)
+        let found = Self.completions(service, after: 30)
+        #expect(found.map(\.isVoid) == [true] && Self.named(found) == [Self.topics[1]])
         #expect(service.shard.violatedInvariant() == nil)
     }
 
@@ -406,6 +425,26 @@ import Testing
         #expect(service.pushes == 1 && hasRow() == (seconds > 0))
         _ = Self.completions(service, after: 30)
         #expect(service.pushes == (seconds > 0 ? 2 : 1) && hasRow() == false)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// The topics of the lineup have ended, and little is left for the one in the first row.
+    @Test func anEndAfterARestartIsDismissedWithTheTopicThatGoesLast() {
+        let service = Self.service()
+        for (place, seconds) in [2, 1792].enumerated() {
+            let publication = Self.publication(
+                UInt64(place + 1), of: place, version: 7, event: .end, dismissal: .seconds(seconds))
+            service.apply(.publishResumed(ResumedPublication(publication, [])))
+        }
+        service.apply(.load)
+        service.apply(
+            .follow(
+                ScriptedService.id(0), Self.key, token: ScriptedService.token(0),
+                earlier: EarlierDelivery(topicsShown: 0)))
+        service.apply(.endLoading)
+        let now = service.moment.wallSeconds
+        service.run()
+        #expect(service.accepted.map(\.payload.dismissalDate) == [now + 1792])
         #expect(service.shard.violatedInvariant() == nil)
     }
 

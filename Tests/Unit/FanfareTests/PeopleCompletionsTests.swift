@@ -104,6 +104,21 @@ import Testing
         #expect(whole?.before == FeedTime(seconds: 20) && whole?.publication.topic.birth == 7)
     }
 
+    /// The void completion may be that of an earlier process, of which no shard has reported yet.
+    @Test func aVoidReportIsPassedOnAndTheShardHasToReportAnew() {
+        let (report, void) = (
+            Self.report(Self.publication(1)), TopicCompletion(voiding: Self.publication(1), of: .followers)
+        )
+        var completions = PeopleCompletions(perApp: 2)
+        let first = completions.take(void, app: 0, shard: 0)
+        for shard in 0..<2 { _ = completions.take(report, app: 0, shard: shard) }
+        let second = completions.take(void, app: 0, shard: 1)
+        let other = completions.take(report, app: 0, shard: 0)
+        let whole = completions.take(report, app: 0, shard: 1)
+        #expect(first?.isVoid == true && second?.isVoid == true && !void.asksOthers)
+        #expect(other == nil && whole?.isVoid == false)
+    }
+
     /// A few followers that lack the version are named; of a version that many lack there is no completion.
     @Test func theExceptionsOfAllShardsTogetherAreBounded() {
         let half = UInt32(TopicCompletion.exceptionsMax / 2)

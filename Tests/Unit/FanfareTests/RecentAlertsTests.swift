@@ -234,14 +234,6 @@ import Testing
         #expect(earlier.report([], wall: Self.time(101)) == nil)
     }
 
-    /// Log time lay 90 seconds behind the wall clock. A clock that was set back tells no downtime, nor does one that shows no plausible time.
-    @Test(arguments: [(101, 12), (130, 40), (99, 12), (-2_000_000_000, 12), (9_000_000_000, 12)] as [(Int64, Int64)])
-    func thePresentTimeOfTheLogCountsTheDowntime(wall: Int64, present: Int64) throws {
-        let entries = [Self.event(now: 10, wall: 100), LogEntry(now: Self.time(12), .tick)]
-        let earlier = try EarlierProcess(Self.log(entries)) { _ in }
-        #expect(earlier.present(wall: Self.time(wall)) == Self.time(present))
-    }
-
     /// Log with an entry that cannot be read.
     private final class DamagedLog: Log, @unchecked Sendable {
         let base: MemoryLog

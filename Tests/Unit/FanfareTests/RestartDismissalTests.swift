@@ -17,8 +17,8 @@ import Testing
         EngineCore(rules: rules, shards: [ShardLink(rings) {}], perApp: 1, isLive: true)
     }
 
-    /// Log of an order that has ended, and of a hundred seconds since.
-    private static func log(_ rules: Rules) throws -> MemoryLog {
+    /// Log of an order that has ended, and of the seconds since.
+    private static func log(_ rules: Rules, _ seconds: Int64) throws -> MemoryLog {
         let log = MemoryLog()
         // The first recall of a log gives it the rules.
         try core(rules).recall(log, under: rules)
@@ -26,20 +26,24 @@ import Testing
             topic: topic, topicKind: .generic, at: begun, kind: "patch", change: .patch(["eta": 5]))
         let end = FeedEvent(topic: topic, at: ended, kind: "end", lifecycle: .end, change: .nothing)
         log.append([
-            LogEntry(now: begun, .event(patch, wall: nil)), LogEntry(now: ended, .event(end, wall: nil)),
-            LogEntry(now: ended + .seconds(100), .tick),
+            LogEntry(now: begun, .event(patch, wall: begun)), LogEntry(now: ended, .event(end, wall: nil)),
+            LogEntry(now: ended + .seconds(seconds), .tick),
         ])
         return log
     }
 
     /// Returns the dismissals of the publications that a restart hands to its shard.
     ///
-    /// - Parameter present: seconds from the end to the present time of the log; `nil` if the restart counts by log time.
-    private static func dismissals(_ rules: Rules, at present: Int64?) throws -> [DismissalTime?] {
+    /// - Parameters:
+    ///   - seconds: log time from the end to the last entry.
+    ///   - wall: wall clock time of the restart.
+    private static func dismissals(_ rules: Rules, after seconds: Int64, wall: FeedTime) throws -> [DismissalTime?] {
         let rings = ShardRings()
         let core = core(rules, rings)
-        let time = present.map { ended + .seconds($0) }
-        _ = try core.recall(log(rules), under: rules, LogRules(rules), within: nil, at: { time }, report: { _ in })
+        let log = try log(rules, seconds)
+        let earlier = try EarlierProcess(log) { _ in }
+        let horizon = earlier.horizon(since: begun) { wall }
+        _ = try core.recall(log, under: rules, LogRules(rules), within: horizon, report: { _ in })
         core.turnIsOver()
         var commands = rings.commands.takeConsumer()
         var found: [DismissalTime?] = []
@@ -49,18 +53,25 @@ import Testing
         return found
     }
 
-    /// The card stays for 15 minutes. Log time alone says that 100 seconds of them have passed, also beside a clock that was set back.
-    @Test(arguments: [(nil, 800), (300, 600), (-86_400, 800), (86_400, 0)] as [(Int64?, Int64)])
-    func L3_aRestartHandsOverWhatIsLeftOfADismissal(present: Int64?, left: Int64) throws {
-        let found = try Self.dismissals(.builtIn, at: present)
+    /// The card stays for 15 minutes.
+    @Test(arguments: [(0, 900), (100, 800), (300, 600), (1000, 0)] as [(Int64, Int64)])
+    func L3_aRestartHandsOverWhatIsLeftOfADismissal(passed: Int64, left: Int64) throws {
+        let found = try Self.dismissals(.builtIn, after: passed, wall: Self.ended + .seconds(passed))
         #expect(found == [.after(.seconds(left))])
+    }
+
+    /// A downtime of three hours came before the end, which does not tell its wall clock time. Counted by the wall clock, the end of a minute ago would
+    /// be three hours old, and the final score would leave at once.
+    @Test func L3_anEndAfterADowntimeKeepsWhatIsLeftByLogTime() throws {
+        let found = try Self.dismissals(.builtIn, after: 60, wall: Self.ended + .seconds(3 * 3600 + 60))
+        #expect(found == [.after(.seconds(840))])
     }
 
     @Test func L3_aRestartLeavesADateAsItIs() throws {
         let date = Self.ended + .seconds(1200)
         var rules = Rules.builtIn
         rules.other.lifetime.dismissal = .at(date)
-        let found = try Self.dismissals(rules, at: 300)
+        let found = try Self.dismissals(rules, after: 300, wall: Self.ended + .seconds(300))
         #expect(found == [.at(date)])
     }
 }
