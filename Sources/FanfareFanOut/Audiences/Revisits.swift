@@ -59,12 +59,16 @@ struct Revisits {
 
     private mutating func popPrompt() -> ActivitySlot? {
         if let slot = pass?.popPrompt() { return slot }
-        return prompt.popFirst()
+        let slot = prompt.popFirst()
+        if let pass, let slot { pass.noteVisit(slot) }
+        return slot
     }
 
     private mutating func popLate() -> ActivitySlot? {
         if let slot = pass?.popLate() { return slot }
-        return late.popFirst()
+        let slot = late.popFirst()
+        if let pass, let slot { pass.noteVisit(slot) }
+        return slot
     }
 
     /// Makes any prompt member the next one, of those that the pass has kept if there are any.
@@ -88,16 +92,21 @@ struct Revisits {
             if count <= Revisits.wholeMax { examined = count }
             pass = RevisitPass()
         }
-        for _ in 0..<examined { examineNext(isWanted: isWanted, isUrgent: isUrgent) }
+        // The last of them is a late one: prompt visits that keep coming do not keep the late ones from being examined.
+        for number in 1...examined {
+            examineNext(isLate: number == examined && !late.isEmpty, isWanted: isWanted, isUrgent: isUrgent)
+        }
         if prompt.isEmpty, late.isEmpty { endPass() }
         if !hasPrompt { urgent = 0 }
     }
 
-    /// Examines the next entry of the pass, the prompt ones first. The pass keeps it, or it is to be skipped and removed.
-    private mutating func examineNext(isWanted: (ActivitySlot) -> Bool, isUrgent: (ActivitySlot) -> Bool) {
+    /// Examines the next entry of the pass, which keeps it, or it is to be skipped and removed. The prompt ones come first unless a late one is asked for.
+    private mutating func examineNext(
+        isLate: Bool, isWanted: (ActivitySlot) -> Bool, isUrgent: (ActivitySlot) -> Bool
+    ) {
         guard let pass else { return }
         let isKept: Bool
-        if let slot = prompt.popFirst() {
+        if !isLate, let slot = prompt.popFirst() {
             isKept = isWanted(slot) && pass.keepPrompt(slot, isUrgent: isUrgent(slot))
         } else if let slot = late.popFirst() {
             isKept = isWanted(slot) && pass.keepLate(slot)
