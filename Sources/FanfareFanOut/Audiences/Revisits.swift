@@ -58,7 +58,8 @@ struct Revisits {
     }
 
     private mutating func popPrompt() -> ActivitySlot? {
-        if let slot = pass?.popPrompt() { return slot }
+        if pass?.isPassedOver != true, let slot = pass?.popPrompt() { return slot }
+        pass?.isPassedOver = false
         let slot = prompt.popFirst()
         if let pass, let slot { pass.noteVisit(slot) }
         return slot
@@ -71,9 +72,14 @@ struct Revisits {
         return slot
     }
 
-    /// Makes any prompt member the next one, of those that the pass has kept if there are any.
+    /// Makes any prompt member the next one.
     mutating func drawNext(by random: UInt64) {
-        if let pass, !pass.prompt.isEmpty { pass.drawNext(by: random) } else { prompt.drawFirst(by: random) }
+        guard let pass else { return prompt.drawFirst(by: random) }
+        guard hasPrompt else { return }
+        let place = random % UInt64(promptCount)
+        let kept = UInt64(pass.prompt.count)
+        pass.isPassedOver = place >= kept
+        if place < kept { pass.drawNext(by: place) } else { prompt.drawFirst(by: place - kept) }
     }
 
     /// Notes that a member in a queue has left. Abandoned entries are removed when they may be a quarter of all, so that members that come and go while
@@ -105,6 +111,7 @@ struct Revisits {
         isLate: Bool, isWanted: (ActivitySlot) -> Bool, isUrgent: (ActivitySlot) -> Bool
     ) {
         guard let pass else { return }
+        pass.isPassedOver = false
         let isKept: Bool
         if !isLate, let slot = prompt.popFirst() {
             isKept = isWanted(slot) && pass.keepPrompt(slot, isUrgent: isUrgent(slot))

@@ -246,6 +246,21 @@ import Testing
         #expect(violations == [nil, nil] && wanted.isSubset(of: revisits.slots))
     }
 
+    /// Of 200 members 51 have left, and a pass has kept eight of the others.
+    @Test func chanceDrawsAmongAllPromptMembersDuringAPass() {
+        let drawn = (UInt64(0)..<192).map { random -> UInt32 in
+            var revisits = Revisits()
+            for index in UInt32(0)..<200 { revisits.append(slot(index), isUrgent: false, isLate: false) }
+            for _ in 0..<51 {
+                revisits.abandon(isWanted: { $0.rawValue < 149 }, isUrgent: { _ in false })
+            }
+            revisits.drawNext(by: random)
+            let visited = revisits.nextPrompt { _ in false }
+            return visited?.rawValue ?? .max
+        }
+        #expect(Set(drawn) == Set(0..<192))
+    }
+
     @Test func lateMemberIsNeverUrgent() {
         var revisits = Revisits()
         revisits.append(slot(1), isUrgent: true, isLate: true)
