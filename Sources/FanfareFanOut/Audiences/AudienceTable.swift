@@ -143,10 +143,10 @@ struct AudienceTable {
     mutating func noteLoss(at index: AudienceIndex) {
         guard index == largest, largestPeak >= AudienceTable.comparedMin, self[largest].order.count <= largestPeak / 2
         else { return }
-        // Most of a million audiences rest: three objects stand for all of those.
+        // Most of a million audiences rest. A topic's only follower at rest counts as an audience of one.
         var most = self[largest].order.count
         for (place, audience) in rows.enumerated()
-        where audience !== restingFollower && audience !== resting && audience !== vacant {
+        where audience !== resting && audience !== vacant {
             let count = audience.order.count
             guard count > most else { continue }
             (largest, most) = (AudienceIndex(place), count)
