@@ -14,7 +14,7 @@ final class RevisitPass {
     private var urgentMembers = SlotSet()
     /// Upper bound on the kept entries to be skipped: of members that have left since the pass began, and second entries of others.
     private(set) var abandoned = 0
-    /// Is `true` while the next prompt visit is that of the first entry which the pass has still to examine, by lot.
+    /// Is `true` after a lot has chosen, for the next prompt visit, the first of the entries that the pass has still to examine.
     var isPassedOver = false
 
     /// Number of prompt members that lacked an alert.

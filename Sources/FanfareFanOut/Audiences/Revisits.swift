@@ -106,7 +106,9 @@ struct Revisits {
         if !hasPrompt { urgent = 0 }
     }
 
-    /// Examines the next entry of the pass, which keeps it, or it is to be skipped and removed. The prompt ones come first unless a late one is asked for.
+    /// Examines the next entry of the pass, which keeps it, or it is to be skipped and removed. The prompt ones come first.
+    ///
+    /// - Parameter isLate: whether the next late entry is examined before them.
     private mutating func examineNext(
         isLate: Bool, isWanted: (ActivitySlot) -> Bool, isUrgent: (ActivitySlot) -> Bool
     ) {

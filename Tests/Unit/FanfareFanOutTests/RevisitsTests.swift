@@ -258,7 +258,7 @@ import Testing
             let visited = revisits.nextPrompt { _ in false }
             return visited?.rawValue ?? .max
         }
-        #expect(Set(drawn) == Set(0..<192))
+        #expect(Set(drawn) == Set(UInt32(0)..<192))
     }
 
     @Test func lateMemberIsNeverUrgent() {
