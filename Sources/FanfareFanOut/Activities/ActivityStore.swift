@@ -14,7 +14,7 @@ struct ActivityStore {
     var alertMemory = AlertMemory()
     var tokens = TokenStore()
     var stamps = StampUse()
-    private var free: [ActivitySlot] = []
+    private var free = SegmentedArray<ActivitySlot>()
     private(set) var slots = SlotTable()
 
     var count: Int { slots.count }

@@ -15,8 +15,8 @@ struct TokenStore {
     private var arena = GrowingColumn<UInt8>()
     /// Result of the prefetch reads, which the optimiser would otherwise remove.
     private var fetched: UInt8 = 0
-    private var free: [[UInt32]] = Array(
-        repeating: [], count: units(Subscription.tokenSizeMax.bytes + 1 + textSizeMax.bytes) + 1)
+    private var free: [SegmentedArray<UInt32>] = Array(
+        repeating: SegmentedArray(), count: units(Subscription.tokenSizeMax.bytes + 1 + textSizeMax.bytes) + 1)
 
     /// - Parameter size: size of each token, with the text that follows it.
     mutating func reserve(tokens: Int, size: ByteCount) {

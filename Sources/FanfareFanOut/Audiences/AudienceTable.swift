@@ -143,8 +143,15 @@ struct AudienceTable {
     mutating func noteLoss(at index: AudienceIndex) {
         guard index == largest, largestPeak >= AudienceTable.comparedMin, self[largest].order.count <= largestPeak / 2
         else { return }
-        for other in indices where self[other].order.count > self[largest].order.count { largest = other }
-        largestPeak = self[largest].order.count
+        // Most of a million audiences rest. A topic's only follower at rest counts as an audience of one.
+        var most = self[largest].order.count
+        for (place, audience) in rows.enumerated()
+        where audience !== resting && audience !== vacant {
+            let count = audience.order.count
+            guard count > most else { continue }
+            (largest, most) = (AudienceIndex(place), count)
+        }
+        largestPeak = most
     }
 
     func violation() -> String? {

@@ -1,7 +1,7 @@
 import FanfareQueues
 
-/// What a pass over the entries of `Revisits` has kept: one entry of each member at most, in order. These entries go before those that the pass has
-/// still to examine.
+/// What a pass over the entries of `Revisits` has kept: one prompt entry and one late entry of each member at most, in order. These entries go before
+/// those that the pass has still to examine.
 ///
 /// An object of its own, because few audiences have a pass, and a million have queues.
 final class RevisitPass {
@@ -12,8 +12,10 @@ final class RevisitPass {
     private var lateMembers = SlotSet()
     /// Those of `promptMembers` that lacked an alert when the pass examined an entry of theirs.
     private var urgentMembers = SlotSet()
-    /// Number of members with a queued visit that have left since the pass began: upper bound on the kept entries to be skipped.
+    /// Upper bound on the kept entries to be skipped: of members that have left since the pass began, and second entries of others.
     private(set) var abandoned = 0
+    /// Is `true` after a lot has chosen, for the next prompt visit, the first of the entries that the pass has still to examine.
+    var isPassedOver = false
 
     /// Number of prompt members that lacked an alert.
     var urgent: Int { urgentMembers.count }
@@ -22,6 +24,11 @@ final class RevisitPass {
 
     func noteAbandoned() { abandoned += 1 }
 
+    /// Notes the visit to an entry that the pass has not examined. A kept entry of the same member is to be skipped.
+    func noteVisit(_ slot: ActivitySlot) {
+        if promptMembers.contains(slot) || lateMembers.contains(slot) { abandoned += 1 }
+    }
+
     /// Keeps an entry of a prompt member.
     ///
     /// - Returns: `false` if the member has an earlier one.
@@ -29,6 +36,8 @@ final class RevisitPass {
         // A member that has come back may lack an alert that it had when its earlier entry was examined.
         if isUrgent { urgentMembers.insert(slot) }
         guard promptMembers.insert(slot) else { return false }
+        // The visit to one of a member's two entries leaves the other one to be skipped.
+        if lateMembers.contains(slot) { abandoned += 1 }
         prompt.append(slot)
         return true
     }

@@ -58,18 +58,28 @@ struct Revisits {
     }
 
     private mutating func popPrompt() -> ActivitySlot? {
-        if let slot = pass?.popPrompt() { return slot }
-        return prompt.popFirst()
+        if pass?.isPassedOver != true, let slot = pass?.popPrompt() { return slot }
+        pass?.isPassedOver = false
+        let slot = prompt.popFirst()
+        if let pass, let slot { pass.noteVisit(slot) }
+        return slot
     }
 
     private mutating func popLate() -> ActivitySlot? {
         if let slot = pass?.popLate() { return slot }
-        return late.popFirst()
+        let slot = late.popFirst()
+        if let pass, let slot { pass.noteVisit(slot) }
+        return slot
     }
 
-    /// Makes any prompt member the next one, of those that the pass has kept if there are any.
+    /// Makes any prompt member the next one.
     mutating func drawNext(by random: UInt64) {
-        if let pass, !pass.prompt.isEmpty { pass.drawNext(by: random) } else { prompt.drawFirst(by: random) }
+        guard let pass else { return prompt.drawFirst(by: random) }
+        guard hasPrompt else { return }
+        let place = random % UInt64(promptCount)
+        let kept = UInt64(pass.prompt.count)
+        pass.isPassedOver = place >= kept
+        if place < kept { pass.drawNext(by: place) } else { prompt.drawFirst(by: place - kept) }
     }
 
     /// Notes that a member in a queue has left. Abandoned entries are removed when they may be a quarter of all, so that members that come and go while
@@ -88,16 +98,24 @@ struct Revisits {
             if count <= Revisits.wholeMax { examined = count }
             pass = RevisitPass()
         }
-        for _ in 0..<examined { examineNext(isWanted: isWanted, isUrgent: isUrgent) }
+        // The last of them is a late one: prompt visits that keep coming do not keep the late ones from being examined.
+        for number in 1...examined {
+            examineNext(isLate: number == examined && !late.isEmpty, isWanted: isWanted, isUrgent: isUrgent)
+        }
         if prompt.isEmpty, late.isEmpty { endPass() }
         if !hasPrompt { urgent = 0 }
     }
 
-    /// Examines the next entry of the pass, the prompt ones first. The pass keeps it, or it is to be skipped and removed.
-    private mutating func examineNext(isWanted: (ActivitySlot) -> Bool, isUrgent: (ActivitySlot) -> Bool) {
+    /// Examines the next entry of the pass, which keeps it, or it is to be skipped and removed. The prompt ones come first.
+    ///
+    /// - Parameter isLate: whether the next late entry is examined before them.
+    private mutating func examineNext(
+        isLate: Bool, isWanted: (ActivitySlot) -> Bool, isUrgent: (ActivitySlot) -> Bool
+    ) {
         guard let pass else { return }
+        pass.isPassedOver = false
         let isKept: Bool
-        if let slot = prompt.popFirst() {
+        if !isLate, let slot = prompt.popFirst() {
             isKept = isWanted(slot) && pass.keepPrompt(slot, isUrgent: isUrgent(slot))
         } else if let slot = late.popFirst() {
             isKept = isWanted(slot) && pass.keepLate(slot)

@@ -12,7 +12,8 @@ struct LineupLinks {
     /// Is `true` for the link of the topic that the lineup's newest version has in its spotlight.
     var isInSpotlight = GrowingColumn<Bool>()
     /// First links of removed lineups, by number of topics.
-    private var free: [[UInt32]] = Array(repeating: [], count: AudienceKey.topicsMax + 1)
+    private var free: [SegmentedArray<UInt32>] = Array(
+        repeating: SegmentedArray(), count: AudienceKey.topicsMax + 1)
 
     /// Takes links for the topics of a lineup, none of them in the spotlight. Their places are still to be set.
     ///

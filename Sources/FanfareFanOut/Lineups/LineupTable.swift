@@ -25,7 +25,7 @@ final class LineupTable {
     }
 
     @safe @exclusivity(unchecked) private var rows = GrowingColumn<Row>()
-    @safe @exclusivity(unchecked) private var freeRows: [Int] = []
+    @safe @exclusivity(unchecked) private var freeRows = SegmentedArray<Int>()
     @safe @exclusivity(unchecked) private var lone = LoneLineups()
     @safe @exclusivity(unchecked) private var links = LineupLinks()
     @safe @exclusivity(unchecked) private var selections = SelectionIndex()

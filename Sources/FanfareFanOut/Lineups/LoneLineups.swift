@@ -23,7 +23,9 @@ struct LoneLineups {
             displayHashBefore: state.displayHash, publishedAt: state.publishedAt, rotation: state.rotation,
             wakeUp: state.wakeUp, spotlight: state.spotlight.map(UInt8.init) ?? .max, priority: state.priority,
             alertCounts: state.alertCounts)
-        while rows.count <= index.place { rows.append(LoneLineups.none) }
+        // Four bytes of each index: a column moves none of them, and writes five million in a few milliseconds.
+        let missing = index.place + 1 - rows.count
+        if missing > 0 { rows.append(repeating: LoneLineups.none, count: missing) }
         rows[index.place] = UInt32(state.row)
     }
 

@@ -84,13 +84,39 @@ import Testing
         #expect(quarantine.count == 0 && quarantine.violation() == nil)
     }
 
-    @Test func abandonedEntriesAreCutOutOnceHalfMayBeSuch() {
+    @Test func abandonedEntriesOfAFewAreRemovedOnceAQuarterMayBeSuch() {
         var quarantine = shut()
-        _ = hold(100, in: &quarantine, at: 0)
-        for _ in 0..<50 { quarantine.abandon { slot, _ in slot.rawValue >= 50 } }
-        #expect(quarantine.count == 100)
-        quarantine.abandon { slot, _ in slot.rawValue >= 50 }
-        #expect(quarantine.count == 50)
+        _ = hold(60, in: &quarantine, at: 0)
+        for _ in 0..<16 { quarantine.abandon { slot, _ in slot.rawValue >= 17 } }
+        #expect(quarantine.count == 60)
+        quarantine.abandon { slot, _ in slot.rawValue >= 17 }
+        #expect(quarantine.count == 43 && quarantine.violation() == nil)
+    }
+
+    /// All leave but 5000, the last first or the first first.
+    @Test(arguments: [false, true]) func anActivityThatLeavesMakesFewOthersBeExamined(isLastFirst: Bool) {
+        var quarantine = shut(probes: 3)
+        let held: UInt32 = 100_000
+        _ = hold(held, in: &quarantine, at: 0)
+        var waits = Array(repeating: true, count: Int(held))
+        var waiting = waits.count
+        for step in 0..<95_000 {
+            waits[isLastFirst ? waits.count - 1 - step : step] = false
+            waiting -= 1
+            var examined = 0
+            quarantine.abandon { slot, _ in
+                examined += 1
+                return waits[Int(slot.rawValue)]
+            }
+            guard examined <= DeadTokenQuarantine.wholeMax, quarantine.count <= 2 * waiting + 32 else {
+                Issue.record("step \(step): \(examined) examined, \(quarantine.count) entries of \(waiting)")
+                return
+            }
+        }
+        let released = release(&quarantine) { waits[Int($0.rawValue)] }
+        let first: UInt32 = isLastFirst ? 0 : 95_000
+        #expect(released == [first, first + 1, first + 2], "those held longest come first")
+        #expect(quarantine.count >= 4997)
     }
 
     @Test func heldActivitiesWithoutATimerAreAViolation() {

@@ -40,6 +40,14 @@ import Testing
         }
     }
 
+    @Test func aFollowerFarFromTheFirstPlaceTakesOneSegment() {
+        var followers = RestingFollowers()
+        followers.rest(follower(8), at: 1_000_000)
+        let members = [999_999, 1_000_000, 1_000_001, 5_000_000].map { followers[AudienceIndex($0)]?.member.rawValue }
+        #expect(members == [nil, 8, nil, nil] && followers.madeCount == 1)
+        #expect(followers.count == 1 && followers.violation() == nil)
+    }
+
     @Test func twoAudiencesAtOneIndexAreAViolation() {
         var followers = RestingFollowers()
         for member in UInt32(0)..<2 { followers.rest(follower(member), at: 1) }

@@ -42,6 +42,16 @@ import Testing
         #expect(pass.abandoned == 3)
     }
 
+    /// The visit to one of two entries leaves the other one to be skipped.
+    @Test func aSecondEntryOfAMemberCountsAsAbandoned() {
+        let pass = RevisitPass()
+        let kept = [pass.keepLate(Self.slot(1)), pass.keepPrompt(Self.slot(1), isUrgent: false)]
+        #expect(kept == [true, true] && pass.abandoned == 1 && pass.violation() == nil)
+        pass.noteVisit(Self.slot(1))
+        pass.noteVisit(Self.slot(2))
+        #expect(pass.abandoned == 2, "an entry of the first member stays behind")
+    }
+
     @Test func chanceDrawsAmongThePromptMembers() {
         let drawn = (UInt64(0)..<3).map { random in
             let pass = RevisitPass()

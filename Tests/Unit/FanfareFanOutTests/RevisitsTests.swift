@@ -217,6 +217,50 @@ import Testing
         #expect(violations == [nil, nil] && wanted.isSubset(of: revisits.slots))
     }
 
+    /// Prompt members are visited and queued as fast as the pass examines their entries, and a member with failures leaves and comes back.
+    @Test func lateEntriesAreExaminedWhilePromptVisitsKeepComing() {
+        var revisits = Revisits()
+        for index in UInt32(0)..<1000 { revisits.append(slot(index), isUrgent: false, isLate: false) }
+        var wanted = Set((UInt32(0)..<1000).map { slot($0) })
+        var next: UInt32 = 1000
+        let failing = (UInt32(0)..<10).map { slot(1_000_000 + $0) }
+        for round in 0..<20_000 {
+            for _ in 0..<8 {
+                let visited = revisits.nextPrompt { _ in false }
+                if let visited { wanted.remove(visited) }
+                revisits.append(slot(next), isUrgent: false, isLate: false)
+                wanted.insert(slot(next))
+                next += 1
+            }
+            let late = failing[round % failing.count]
+            wanted.remove(late)
+            revisits.abandon(isWanted: { wanted.contains($0) }, isUrgent: { _ in false })
+            revisits.append(late, isUrgent: false, isLate: true)
+            wanted.insert(late)
+            guard revisits.count <= 2 * wanted.count + 64 else {
+                Issue.record("round \(round): \(revisits.count) entries of \(wanted.count) members")
+                return
+            }
+        }
+        let violations = [revisits.violation(), revisits.violation { wanted.contains($0) }]
+        #expect(violations == [nil, nil] && wanted.isSubset(of: revisits.slots))
+    }
+
+    /// Of 200 members 51 have left, and a pass has kept eight of the others.
+    @Test func chanceDrawsAmongAllPromptMembersDuringAPass() {
+        let drawn = (UInt64(0)..<192).map { random -> UInt32 in
+            var revisits = Revisits()
+            for index in UInt32(0)..<200 { revisits.append(slot(index), isUrgent: false, isLate: false) }
+            for _ in 0..<51 {
+                revisits.abandon(isWanted: { $0.rawValue < 149 }, isUrgent: { _ in false })
+            }
+            revisits.drawNext(by: random)
+            let visited = revisits.nextPrompt { _ in false }
+            return visited?.rawValue ?? .max
+        }
+        #expect(Set(drawn) == Set(UInt32(0)..<192))
+    }
+
     @Test func lateMemberIsNeverUrgent() {
         var revisits = Revisits()
         revisits.append(slot(1), isUrgent: true, isLate: true)
