@@ -5,7 +5,12 @@ import FanfareTestSupport
 
 /// The judgement of pushes, and of what cards and the store have after a calm.
 extension LineupCrashWorld {
-    private func dismissalTime(of topic: TopicID) -> FeedTime? { logged.dismissal(of: topic, by: rule) }
+    /// Returns whether the topic was dismissed before this life.
+    func wasDismissed(_ topic: TopicID) -> Bool { logged.isDismissed(topic, by: rule, before: recall) }
+
+    private func latestDismissal(of topic: TopicID) -> FeedTime? {
+        logged.latestDismissal(of: topic, by: rule, since: recall)
+    }
 
     func judge(_ push: WorldNetwork.Flight) {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
@@ -27,7 +32,7 @@ extension LineupCrashWorld {
             if phones[index].isSettled, phones[index].gone.contains(topic) {
                 complain("phone \(index) gets the row of \(topic) again, which had gone")
             }
-            if let dismissal = dismissalTime(of: topic), dismissal + .seconds(5) < begunAt {
+            if wasDismissed(topic) {
                 complain("phone \(index) gets the row of \(topic), which was dismissed before this life")
             }
         }
@@ -39,7 +44,7 @@ extension LineupCrashWorld {
         guard push.event == .update, let selection = phones[index].selections.last else { return }
         let rows = LineupRows(push.state)
         for topic in selection.audience.topics where rows[topic] == nil {
-            guard let dismissal = dismissalTime(of: topic), dismissal + Self.slack < clock.truth else { continue }
+            guard let dismissal = latestDismissal(of: topic), dismissal + Self.slack < clock.truth else { continue }
             phones[index].gone.insert(topic)
         }
     }
@@ -99,7 +104,7 @@ extension LineupCrashWorld {
         of topic: TopicID, in rows: LineupRows, on index: Int, mayStay: Bool, calmSince since: FeedTime
     ) {
         guard let newest = logged.newest[topic] else { return }
-        guard let dismissal = dismissalTime(of: topic) else {
+        guard let dismissal = logged.dismissal(of: topic, by: rule), let latest = latestDismissal(of: topic) else {
             met[.liveRows] += 1
             if rows[topic] != newest {
                 complain("phone \(index) shows \(rows[topic] ?? "nothing") of \(topic), and not \(newest)")
@@ -107,15 +112,21 @@ extension LineupCrashWorld {
             return
         }
         guard phones[index].isSettled else { return }
+        // Log time is never ahead of the true clock.
         if dismissal > clock.truth + Self.slack {
             met[.endedRows] += 1
             if rows[topic] == nil { complain("phone \(index) lacks the row of \(topic), which is not dismissed yet") }
         } else if rows[topic] == nil {
-            met[dismissal < begunAt ? .goneBefore : .goneRows] += 1
-        } else if !mayStay, rows.spotlight != topic, begunAt < dismissal, dismissal + Self.slack < since, isLong(since)
+            met[wasDismissed(topic) ? .goneBefore : .goneRows] += 1
+        } else if !mayStay, rows.spotlight != topic, isOfLife(latest, topic), latest + Self.slack < since, isLong(since)
         {
             complain("phone \(index) keeps the row of \(topic), which was dismissed")
         }
+    }
+
+    /// Returns whether the row of a topic that ended leaves lineups in this life, and not with the recall.
+    private func isOfLife(_ dismissal: FeedTime, _ topic: TopicID) -> Bool {
+        recall.truth + Self.slack < dismissal || logged.endedAt[topic].map { recall.log < $0 } ?? false
     }
 
     private func judgeSpotlight(_ rows: LineupRows, of card: Card, on index: Int, calmSince since: FeedTime) {

@@ -53,8 +53,10 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
     var byToken: [[UInt8]: Int] = [:]
     var logged = LoggedTopics()
     var met = WorldCounts<Occurrence>()
-    /// Time at which the present life began.
-    private(set) var begunAt = ManualClock.start
+    /// Times at which the recall of the present life was over.
+    private(set) var recall = RecallTimes(truth: ManualClock.start, log: ManualClock.start)
+    /// Number of the last event before the present life.
+    private(set) var before = 0
     /// Lineups that showed everything when the last life ended, as far as nothing has happened since.
     private(set) var rested: Set<Int> = []
     /// Is `true` while nothing has happened since a calm.
@@ -158,8 +160,13 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         met[.keptSelections] += phones.count { $0.selections.dropFirst().contains { $0.isKept.isSet } }
         rested = isResting ? Set(phones.indices.filter { !phones[$0].isOver && !phones[$0].state.isEmpty }) : []
         for index in phones.indices { phones[index].pushes = 0 }
-        begunAt = clock.truth
+        before = sequence
         let life = try beginLife()
+        // Log time begins with the first life's clock.
+        let log = life.core.now > FeedTime.plausible.lowerBound ? life.core.now : clock.truth
+        recall = RecallTimes(truth: clock.truth, log: log)
+        // Log time does not count an outage, so that a row may come back for what is left.
+        for index in phones.indices { phones[index].gone = phones[index].gone.filter { wasDismissed($0) } }
         tell("a life with \(life.nodes.count) shards, dismissals \(rule), log to \(disk.log.end)")
         for node in life.nodes {
             node.network.onPush = { [unowned self] in judge($0) }
