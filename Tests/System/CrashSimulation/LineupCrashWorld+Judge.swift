@@ -16,9 +16,10 @@ extension LineupCrashWorld {
         guard let index = byToken[push.token] else { return complain("a push to nobody") }
         tell("\(push.event) to phone \(index): \(String(decoding: push.state, as: UTF8.self))")
         phones[index].pushes += 1
+        if phones[index].hasEnded, push.event == .update { complain("phone \(index) gets an update after its end") }
         // The end of a lineup is a summary, which shows topics that were dismissed before, too.
         guard push.event == .update else {
-            phones[index].isOver = true
+            phones[index].endHasLeft = true
             return
         }
         logged.read(disk.log)
@@ -41,6 +42,7 @@ extension LineupCrashWorld {
     func show(_ push: WorldNetwork.Flight) {
         guard let index = byToken[push.token] else { return }
         phones[index].state = push.state
+        if push.event == .end { phones[index].isOver = true }
         guard push.event == .update, let selection = phones[index].selections.last else { return }
         let rows = LineupRows(push.state)
         for topic in selection.audience.topics where rows[topic] == nil {
@@ -82,6 +84,8 @@ extension LineupCrashWorld {
                 judgeEnd(of: card, on: index, ends)
                 continue
             }
+            // People have selected something else beside the end.
+            guard !phones[index].endHasLeft else { continue }
             let rows = LineupRows(phones[index].state)
             let hasLive = topics.contains { logged.newest[$0] != nil && logged.endedAt[$0] == nil }
             for topic in topics {

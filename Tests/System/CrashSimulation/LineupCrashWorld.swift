@@ -23,8 +23,12 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         var state: [UInt8] = []
         /// Dismissed topics of which the card has no row any more.
         var gone: Set<TopicID> = []
-        /// Is `true` once the lineup's end has left.
+        /// Is `true` once the lineup's end has left, in any life.
+        var endHasLeft = false
+        /// Is `true` once the lineup's end has arrived.
         var isOver = false
+        /// Is `true` once the lineup's end was accepted in this life. The next one may find its row, and sends it the end again.
+        var hasEnded = false
         /// Number of pushes that have left in this life.
         var pushes = 0
 
@@ -158,8 +162,8 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         for push in drawArrivals() { show(push) }
         judgeSelections()
         met[.keptSelections] += phones.count { $0.selections.dropFirst().contains { $0.isKept.isSet } }
-        rested = isResting ? Set(phones.indices.filter { !phones[$0].isOver && !phones[$0].state.isEmpty }) : []
-        for index in phones.indices { phones[index].pushes = 0 }
+        rested = isResting ? Set(phones.indices.filter { !phones[$0].endHasLeft && !phones[$0].state.isEmpty }) : []
+        for index in phones.indices { (phones[index].pushes, phones[index].hasEnded) = (0, false) }
         before = sequence
         let life = try beginLife()
         // Log time begins with the first life's clock.
@@ -176,6 +180,7 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
 
     private func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {
         if outcome == .accepted || outcome == .uncertain && random.chance(0.5) { show(push) }
+        if outcome == .accepted, push.event == .end, let index = byToken[push.token] { phones[index].hasEnded = true }
     }
 
     private func step() {
@@ -240,7 +245,7 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
 
     /// Changes the favourite of a lineup, or the whole lineup.
     private func select() {
-        guard let index = phones.indices.randomElement(using: &random), !phones[index].isOver,
+        guard let index = phones.indices.randomElement(using: &random), !phones[index].endHasLeft,
             let last = phones[index].selections.last, case .lineup(let picks, let favourite) = last.audience
         else { return }
         let others = picks.filter { $0 != favourite }
@@ -284,7 +289,7 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         if let broken = life?.violation { complain(broken) }
         judgeSelections()
         judgeCards(calmSince: since)
-        for index in rested where phones[index].pushes == 0 && !phones[index].isOver { counts[.sparedLineups] += 1 }
+        for index in rested where phones[index].pushes == 0 && !phones[index].endHasLeft { counts[.sparedLineups] += 1 }
         (isResting, rested) = (true, [])
     }
 
