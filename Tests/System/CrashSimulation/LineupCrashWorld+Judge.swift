@@ -61,9 +61,15 @@ extension LineupCrashWorld {
         return found
     }
 
-    /// Checks that the store has the last selection that it has acknowledged, or a later one.
+    /// Checks that the store has the last selection that it has acknowledged, or a later one, and each card that it had and whose end has not left.
     func judgeSelections() {
-        for (index, card) in cards() {
+        let cards = cards()
+        let found = Set(cards.map { $0.index })
+        for (index, phone) in phones.enumerated() where phone.wasKept && !phone.endHasLeft && !found.contains(index) {
+            complain("phone \(index) has had no end, and its row is gone")
+        }
+        for (index, card) in cards {
+            phones[index].wasKept = true
             let selections = phones[index].selections
             let kept = selections.lastIndex { $0.isKept.isSet } ?? 0
             guard selections[kept...].contains(where: { $0.audience == card.audience }) else {

@@ -23,6 +23,8 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         var state: [UInt8] = []
         /// Dismissed topics of which the card has no row any more.
         var gone: Set<TopicID> = []
+        /// Is `true` once the store had its card.
+        var wasKept = false
         /// Is `true` once the lineup's end has left, in any life.
         var endHasLeft = false
         /// Is `true` once the lineup's end has arrived.
