@@ -26,10 +26,14 @@ extension LineupCrashWorld {
         judgeComebacks(LineupRows(push.state), on: index)
     }
 
-    /// Checks that the push shows no row that had gone from the card, and none of a topic that was dismissed before this life. While all other topics
-    /// are dismissed, too, the last one keeps the spotlight.
+    /// Checks that the push shows no row that had gone from the card, and none of a topic that was dismissed before this life. The last topic keeps the
+    /// spotlight only while no other one goes on.
     private func judgeComebacks(_ rows: LineupRows, on index: Int) {
-        for topic in rows.topics where topic != rows.spotlight {
+        // A version with an event of this life was made in this life, after the recall.
+        let hasLive = rows.topics.contains { topic in
+            logged.endedAt[topic] == nil && rows[topic].flatMap { Int($0) }.map { $0 > before } ?? false
+        }
+        for topic in rows.topics where topic != rows.spotlight || hasLive {
             if phones[index].isSettled, phones[index].gone.contains(topic) {
                 complain("phone \(index) gets the row of \(topic) again, which had gone")
             }
@@ -128,8 +132,7 @@ extension LineupCrashWorld {
             if rows[topic] == nil { complain("phone \(index) lacks the row of \(topic), which is not dismissed yet") }
         } else if rows[topic] == nil {
             met[wasDismissed(topic) ? .goneBefore : .goneRows] += 1
-        } else if !mayStay, rows.spotlight != topic, isOfLife(latest, topic), latest + Self.slack < since, isLong(since)
-        {
+        } else if !mayStay, isOfLife(latest, topic), latest + Self.slack < since, isLong(since) {
             complain("phone \(index) keeps the row of \(topic), which was dismissed")
         }
     }
