@@ -105,6 +105,16 @@ extension LineupCrashWorld {
         }
     }
 
+    /// Checks that each card shows what the live topics of its lineup do, also after a stop, which ends rotations.
+    func judgeLiveRows() {
+        for (index, card) in cards() where card.phase == .shown && !phones[index].endHasLeft {
+            let rows = LineupRows(phones[index].state)
+            for topic in card.audience.topics where logged.endedAt[topic] == nil {
+                judgeRow(of: topic, in: rows, on: index, mayStay: true, calmSince: clock.truth)
+            }
+        }
+    }
+
     /// Checks that the card has its end if it showed the lineup before all topics were over.
     private func judgeEnd(of card: Card, on index: Int, _ ends: [FeedTime]) {
         guard phones[index].isSettled, !phones[index].state.isEmpty, let last = ends.max(),

@@ -305,6 +305,9 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         if !life.hasFinished { complain("a stop leaves events undecided") }
         life.finish()
         while sync() {}
+        logged.read(disk.log)
+        judgeSelections()
+        judgeLiveRows()
         isResting = true
         met[.stops] += 1
     }
