@@ -270,11 +270,3 @@ extension CrashWorld {
         for alert in push.alerts { phones[index].unclaimed[alert] = nil }
     }
 }
-
-extension WorldNetwork.Flight {
-    /// Titles of the alerts that the push tells of.
-    fileprivate var alerts: [String] {
-        guard let alert else { return [] }
-        return [alert] + (body ?? "").split(separator: "\n").map(String.init)
-    }
-}

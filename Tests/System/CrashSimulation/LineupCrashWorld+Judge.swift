@@ -47,6 +47,9 @@ extension LineupCrashWorld {
         guard let index = byToken[push.token] else { return }
         phones[index].state = push.state
         if push.event == .end { phones[index].isOver = true }
+        for alert in push.alerts where !phones[index].alerts.insert(alert).inserted && push.event == .update {
+            complain("phone \(index) gets alert \(alert) twice")
+        }
         guard push.event == .update, let selection = phones[index].selections.last else { return }
         let rows = LineupRows(push.state)
         for topic in selection.audience.topics where rows[topic] == nil {

@@ -21,6 +21,8 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         /// The first selection comes with the card. A crash may lose those after the last one that the store has acknowledged.
         var selections: [Selection]
         var state: [UInt8] = []
+        /// Alerts that have arrived, in all lives. They never leave without a claim, as the disk does not stall.
+        var alerts: Set<String> = []
         /// Dismissed topics of which the card has no row any more.
         var gone: Set<TopicID> = []
         /// Is `true` once the store had its card.
