@@ -58,9 +58,11 @@ extension CrashWorld {
         }
     }
 
-    /// Counts a lineup to which the restart has sent nothing.
+    /// Counts a lineup that was calm when the engine died, and to which the restart has sent nothing: once in a life.
     private func noteSpared(_ index: Int) {
-        guard phones[index].pushes == 0, !phones[index].state.isEmpty, !phones[index].hasMoved else { return }
+        guard phones[index].pushes == 0, !phones[index].state.isEmpty, !phones[index].hasMoved,
+            death.calm.remove(index) != nil
+        else { return }
         met.sparedLineups += 1
         counts[.sparedLineups] += 1
     }
