@@ -6,7 +6,8 @@ import FanfareTestSupport
 
 /// An engine in one thread that dies or is stopped again and again while the topics of lineups end, and people change their lineups and favourites.
 /// Minutes pass, also between two lives, so rows are dismissed in each of them. The rows of each lineup follow its topics, no row comes back after its
-/// dismissal, the spotlight rests on the favourite after each calm, and the store has each selection that it has acknowledged.
+/// dismissal, the spotlight rests on the favourite after each calm, no alert comes twice, no end is lost, and the store has each selection that it has
+/// acknowledged. Outages do not count for a dismissal, so a row that went may come back after a restart.
 final class LineupCrashWorld: MortalWorld, PlayedWorld {
     /// A lineup that a person has selected.
     struct Selection {
@@ -21,7 +22,7 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         /// The first selection comes with the card. A crash may lose those after the last one that the store has acknowledged.
         var selections: [Selection]
         var state: [UInt8] = []
-        /// Alerts that have arrived, in all lives. They never leave without a claim, as the disk does not stall.
+        /// Alerts that have arrived, in all lives. They never leave without a claim, because the disk does not stall.
         var alerts: Set<String> = []
         /// Dismissed topics of which the card has no row any more.
         var gone: Set<TopicID> = []
