@@ -6,4 +6,6 @@ struct CrashDeath {
     var at: FeedTime?
     /// Phones whose lineups were restorable by then.
     var restorable: Set<Int> = []
+    /// Phones whose lineups were calm by then, and that are not yet counted as spared.
+    var calm: Set<Int> = []
 }

@@ -58,9 +58,11 @@ extension CrashWorld {
         }
     }
 
-    /// Counts a lineup to which the restart has sent nothing.
+    /// Counts a lineup that was calm when the engine died, and to which the restart has sent nothing: once in a life.
     private func noteSpared(_ index: Int) {
-        guard phones[index].pushes == 0, !phones[index].state.isEmpty, !phones[index].hasMoved else { return }
+        guard phones[index].pushes == 0, !phones[index].state.isEmpty, !phones[index].hasMoved,
+            death.calm.remove(index) != nil
+        else { return }
         met.sparedLineups += 1
         counts[.sparedLineups] += 1
     }
@@ -268,13 +270,5 @@ extension CrashWorld {
         if push.event == .update, push.priority == .immediate { budgets?.noteReturn(to: index) }
         phones[index].alerts.subtract(push.alerts)
         for alert in push.alerts { phones[index].unclaimed[alert] = nil }
-    }
-}
-
-extension WorldNetwork.Flight {
-    /// Titles of the alerts that the push tells of.
-    fileprivate var alerts: [String] {
-        guard let alert else { return [] }
-        return [alert] + (body ?? "").split(separator: "\n").map(String.init)
     }
 }

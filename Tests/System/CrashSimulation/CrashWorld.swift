@@ -210,6 +210,7 @@ final class CrashWorld: MortalWorld, PlayedWorld {
         build.claimPatience = slowDisk.isStalling ? .seconds(2) : WorldNode.endlessPatience
         let shards = Int.random(in: 1...2, using: &random)
         upgrade()
+        death.calm = death.at == nil ? [] : Set(phones.indices)
         budgets?.begin(with: cards().keys, at: clock.source.wall().milliseconds / 1000)
         let life = try beginLife(shards: shards)
         tell(

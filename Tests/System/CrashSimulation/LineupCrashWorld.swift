@@ -6,7 +6,8 @@ import FanfareTestSupport
 
 /// An engine in one thread that dies or is stopped again and again while the topics of lineups end, and people change their lineups and favourites.
 /// Minutes pass, also between two lives, so rows are dismissed in each of them. The rows of each lineup follow its topics, no row comes back after its
-/// dismissal, the spotlight rests on the favourite after each calm, and the store has each selection that it has acknowledged.
+/// dismissal, the spotlight rests on the favourite after each calm, no alert comes twice, no end is lost, and the store has each selection that it has
+/// acknowledged. Outages do not count for a dismissal, so a row that went may come back after a restart.
 final class LineupCrashWorld: MortalWorld, PlayedWorld {
     /// A lineup that a person has selected.
     struct Selection {
@@ -21,10 +22,18 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         /// The first selection comes with the card. A crash may lose those after the last one that the store has acknowledged.
         var selections: [Selection]
         var state: [UInt8] = []
+        /// Alerts that have arrived, in all lives. They never leave without a claim, because the disk does not stall.
+        var alerts: Set<String> = []
         /// Dismissed topics of which the card has no row any more.
         var gone: Set<TopicID> = []
-        /// Is `true` once the lineup's end has left.
+        /// Is `true` once the store had its card.
+        var wasKept = false
+        /// Is `true` once the lineup's end has left, in any life.
+        var endHasLeft = false
+        /// Is `true` once the lineup's end has arrived.
         var isOver = false
+        /// Is `true` once the lineup's end was accepted in this life. The next one may find its row, and sends it the end again.
+        var hasEnded = false
         /// Number of pushes that have left in this life.
         var pushes = 0
 
@@ -53,8 +62,10 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
     var byToken: [[UInt8]: Int] = [:]
     var logged = LoggedTopics()
     var met = WorldCounts<Occurrence>()
-    /// Time at which the present life began.
-    private(set) var begunAt = ManualClock.start
+    /// Times at which the recall of the present life was over.
+    private(set) var recall = RecallTimes(truth: ManualClock.start, log: ManualClock.start)
+    /// Number of the last event before the present life.
+    private(set) var before = 0
     /// Lineups that showed everything when the last life ended, as far as nothing has happened since.
     private(set) var rested: Set<Int> = []
     /// Is `true` while nothing has happened since a calm.
@@ -156,10 +167,15 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         for push in drawArrivals() { show(push) }
         judgeSelections()
         met[.keptSelections] += phones.count { $0.selections.dropFirst().contains { $0.isKept.isSet } }
-        rested = isResting ? Set(phones.indices.filter { !phones[$0].isOver && !phones[$0].state.isEmpty }) : []
-        for index in phones.indices { phones[index].pushes = 0 }
-        begunAt = clock.truth
+        rested = isResting ? Set(phones.indices.filter { !phones[$0].endHasLeft && !phones[$0].state.isEmpty }) : []
+        for index in phones.indices { (phones[index].pushes, phones[index].hasEnded) = (0, false) }
+        before = sequence
         let life = try beginLife()
+        // Log time begins with the first life's clock.
+        let log = life.core.now > FeedTime.plausible.lowerBound ? life.core.now : clock.truth
+        recall = RecallTimes(truth: clock.truth, log: log)
+        // Log time does not count an outage, so that a row may come back for what is left.
+        for index in phones.indices { phones[index].gone = phones[index].gone.filter { wasDismissed($0) } }
         tell("a life with \(life.nodes.count) shards, dismissals \(rule), log to \(disk.log.end)")
         for node in life.nodes {
             node.network.onPush = { [unowned self] in judge($0) }
@@ -169,6 +185,7 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
 
     private func note(_ outcome: DeliveryOutcome, to push: WorldNetwork.Flight) {
         if outcome == .accepted || outcome == .uncertain && random.chance(0.5) { show(push) }
+        if outcome == .accepted, push.event == .end, let index = byToken[push.token] { phones[index].hasEnded = true }
     }
 
     private func step() {
@@ -233,7 +250,7 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
 
     /// Changes the favourite of a lineup, or the whole lineup.
     private func select() {
-        guard let index = phones.indices.randomElement(using: &random), !phones[index].isOver,
+        guard let index = phones.indices.randomElement(using: &random), !phones[index].endHasLeft,
             let last = phones[index].selections.last, case .lineup(let picks, let favourite) = last.audience
         else { return }
         let others = picks.filter { $0 != favourite }
@@ -277,7 +294,7 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         if let broken = life?.violation { complain(broken) }
         judgeSelections()
         judgeCards(calmSince: since)
-        for index in rested where phones[index].pushes == 0 && !phones[index].isOver { counts[.sparedLineups] += 1 }
+        for index in rested where phones[index].pushes == 0 && !phones[index].endHasLeft { counts[.sparedLineups] += 1 }
         (isResting, rested) = (true, [])
     }
 
@@ -291,6 +308,9 @@ final class LineupCrashWorld: MortalWorld, PlayedWorld {
         if !life.hasFinished { complain("a stop leaves events undecided") }
         life.finish()
         while sync() {}
+        logged.read(disk.log)
+        judgeSelections()
+        judgeLiveRows()
         isResting = true
         met[.stops] += 1
     }

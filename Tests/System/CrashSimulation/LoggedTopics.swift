@@ -34,9 +34,33 @@ struct LoggedTopics {
         if isEnd { endedAt[event.topic] = now }
     }
 
-    /// Returns the time at which lineups lose the topic's row; `nil` before its end.
+    /// Returns the time at which the topic is dismissed; `nil` before its end. It is log time, but a date is one of the wall clock.
     func dismissal(of topic: TopicID, by rule: Dismissal) -> FeedTime? {
         guard let begin = begunAt[topic], let end = endedAt[topic] else { return nil }
         return end + rule.time(ofActivityLasting: end - begin).duration(from: end)
+    }
+
+    /// Returns whether the topic was dismissed some seconds before a recall was over. Log time does not count the outage before the recall.
+    func isDismissed(_ topic: TopicID, by rule: Dismissal, before recall: RecallTimes) -> Bool {
+        guard let end = endedAt[topic], end <= recall.log, let time = dismissal(of: topic, by: rule) else {
+            return false
+        }
+        return time + .seconds(5) < (rule.isDate ? recall.truth : recall.log)
+    }
+
+    /// Returns the latest time of the true clock at which lineups lose the topic's row, in the life that begins with a recall; `nil` before its end.
+    /// From the recall on, what log time has left of a dismissal passes by the monotonic clock. Log time runs no slower than the true clock.
+    func latestDismissal(of topic: TopicID, by rule: Dismissal, since recall: RecallTimes) -> FeedTime? {
+        guard let end = endedAt[topic], let time = dismissal(of: topic, by: rule) else { return nil }
+        guard rule.isDate else { return recall.truth + max(time - recall.log, .zero) }
+        return max(time, recall.truth + max(end - recall.log, .zero))
+    }
+}
+
+extension Dismissal {
+    /// Is `true` if the wall clock tells the time of the dismissal.
+    fileprivate var isDate: Bool {
+        if case .at = self { return true }
+        return false
     }
 }

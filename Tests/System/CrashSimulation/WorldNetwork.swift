@@ -15,6 +15,12 @@ final class WorldNetwork: Transport {
         let priority: Priority
         /// Unix seconds at which the card leaves the Lock Screen; `nil` unless the push is an end.
         let dismissalDate: Int64?
+
+        /// Titles of the alerts that the push tells of.
+        var alerts: [String] {
+            guard let alert else { return [] }
+            return [alert] + (body ?? "").split(separator: "\n").map(String.init)
+        }
     }
 
     private unowned let source: any DeliverySource

@@ -41,6 +41,28 @@ import Testing
         }
     }
 
+    @Test func anOutageDoesNotCountForADismissalByLogTime() {
+        let log = MemoryLog()
+        var topics = LoggedTopics()
+        log.append([Self.entry(1, at: 10), Self.entry(2, at: 70, isEnd: true)])
+        topics.read(log)
+        let rule = Dismissal.after(.seconds(60))
+        func recall(_ truth: Int64, _ log: Int64) -> RecallTimes {
+            RecallTimes(truth: FeedTime(milliseconds: truth * 1000), log: FeedTime(milliseconds: log * 1000))
+        }
+        func latest(_ rule: Dismissal, _ recall: RecallTimes) -> Int64? {
+            topics.latestDismissal(of: Self.topic, by: rule, since: recall)?.milliseconds
+        }
+        let (early, late) = (recall(500, 100), recall(500, 136))
+        #expect(!topics.isDismissed(Self.topic, by: rule, before: early) && latest(rule, early) == 530_000)
+        #expect(topics.isDismissed(Self.topic, by: rule, before: late) && latest(rule, late) == 500_000)
+        #expect(latest(rule, recall(40, 20)) == 150_000)
+        let date = Dismissal.at(FeedTime(milliseconds: 300_000))
+        #expect(topics.isDismissed(Self.topic, by: date, before: early) && latest(date, early) == 500_000)
+        #expect(!topics.isDismissed(Self.topic, by: date, before: recall(200, 100)))
+        #expect(latest(date, recall(200, 100)) == 300_000)
+    }
+
     @Test func anEndAloneShowsNothing() {
         let log = MemoryLog()
         var topics = LoggedTopics()
