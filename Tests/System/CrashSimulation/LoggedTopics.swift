@@ -6,7 +6,7 @@ struct LoggedTopics {
     /// Number of the newest event of each topic that has begun.
     private(set) var newest: [TopicID: String] = [:]
     private var begunAt: [TopicID: FeedTime] = [:]
-    /// Log times of the ends of topics that had begun.
+    /// Log times of the ends of topics.
     private(set) var endedAt: [TopicID: FeedTime] = [:]
     /// Position after the newest entry that was read.
     private var next: LogPosition = 1
@@ -26,12 +26,11 @@ struct LoggedTopics {
     }
 
     private mutating func note(_ event: FeedEvent, at now: FeedTime) {
-        let isEnd = event.lifecycle == .end
-        // An end alone shows nothing of its topic.
-        guard let id = event.id, !isEnd || begunAt[event.topic] != nil, endedAt[event.topic] == nil else { return }
+        // The end of a topic whose beginning was lost begins it as well.
+        guard let id = event.id, endedAt[event.topic] == nil else { return }
         newest[event.topic] = id
         if begunAt[event.topic] == nil { begunAt[event.topic] = now }
-        if isEnd { endedAt[event.topic] = now }
+        if event.lifecycle == .end { endedAt[event.topic] = now }
     }
 
     /// Returns the time at which the topic is dismissed; `nil` before its end. It is log time, but a date is one of the wall clock.
