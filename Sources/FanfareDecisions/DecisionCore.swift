@@ -134,9 +134,10 @@ public import FanfareModel
     }
 
     /// Returns newest publications as they are handed over at a log time, by a restart: with what is left of their dismissals. The end of an earlier
-    /// tenure has what was left when the topic began again.
+    /// tenure has what was left when the topic began again. The log time of a recorded feed says nothing of the time that has passed for people.
     package func later(_ publications: [Publication], at time: FeedTime) -> [Publication] {
-        publications.map { publication in
+        guard isLive else { return publications }
+        return publications.map { publication in
             guard publication.event == .end, let place = table.place(of: publication.topicID),
                 table[place].shown.version == publication.version, let publishedAt = table[place].shown.publishedAt
             else { return publication }

@@ -13,8 +13,8 @@ import Testing
     private static let begun = FeedTime(seconds: 1_790_000_000)
     private static let ended = begun + .seconds(60)
 
-    private static func core(_ rules: Rules, _ rings: ShardRings = ShardRings()) -> EngineCore {
-        EngineCore(rules: rules, shards: [ShardLink(rings) {}], perApp: 1, isLive: true)
+    private static func core(_ rules: Rules, _ rings: ShardRings = ShardRings(), isLive: Bool = true) -> EngineCore {
+        EngineCore(rules: rules, shards: [ShardLink(rings) {}], perApp: 1, isLive: isLive)
     }
 
     /// Log of an order that has ended, and of the seconds since.
@@ -37,9 +37,11 @@ import Testing
     /// - Parameters:
     ///   - seconds: log time from the end to the last entry.
     ///   - wall: wall clock time of the restart.
-    private static func dismissals(_ rules: Rules, after seconds: Int64, wall: FeedTime) throws -> [DismissalTime?] {
+    private static func dismissals(
+        _ rules: Rules, after seconds: Int64, wall: FeedTime, isLive: Bool = true
+    ) throws -> [DismissalTime?] {
         let rings = ShardRings()
-        let core = core(rules, rings)
+        let core = core(rules, rings, isLive: isLive)
         let log = try log(rules, seconds)
         let earlier = try EarlierProcess(log) { _ in }
         let horizon = earlier.horizon(since: begun) { wall }
@@ -65,6 +67,13 @@ import Testing
     @Test func L3_anEndAfterADowntimeKeepsWhatIsLeftByLogTime() throws {
         let found = try Self.dismissals(.builtIn, after: 60, wall: Self.ended + .seconds(3 * 3600 + 60))
         #expect(found == [.after(.seconds(840))])
+    }
+
+    /// A recorded feed plays hours in seconds: its time would take the final score away at once.
+    @Test func L3_aReplayThatGoesOnKeepsTheWholeDismissal() throws {
+        let found = try Self.dismissals(
+            .builtIn, after: 3600, wall: Self.ended + .seconds(5), isLive: false)
+        #expect(found == [.after(.seconds(900))])
     }
 
     @Test func L3_aRestartLeavesADateAsItIs() throws {
