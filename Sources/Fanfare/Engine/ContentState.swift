@@ -37,7 +37,8 @@ extension Engine.Command {
         try publish(state, for: topic, as: StateEvent(at: at, id: id, alert: alert), key: key)
     }
 
-    /// Publishes the whole content state of a topic by an event that may also begin or end the topic, or name its kind.
+    /// Publishes the whole content state of a topic by an event that may also begin or end the topic, or name its kind. The state replaces the previous
+    /// one, and the engine sends nothing unless something visible has changed.
     ///
     /// - Parameters:
     ///   - state: a value of the struct that the app uses as its `ContentState`.

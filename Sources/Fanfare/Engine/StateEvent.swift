@@ -12,9 +12,10 @@ public struct StateEvent: Sendable, Hashable {
     public var at: FeedTime?
     /// Makes it safe to hand in the state again, as after a crash: the topic takes it once, with one alert.
     public var id: String?
-    /// `.end` makes this the last state.
+    /// `.start` begins the topic; `.end` makes this the last state.
     public var lifecycle: FeedEvent.Lifecycle?
-    /// Request for attention. The topic's budget may demote it; the decision record says so.
+    /// Request for attention. The topic's budget may demote it; the decision record says so. The record also says if the state has more bytes than the
+    /// topic's rules allow.
     public var alert: AlertText?
 
     /// Creates an event of the present time that says nothing beside the state, unless arguments say more.
