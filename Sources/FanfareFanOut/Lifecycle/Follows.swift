@@ -112,7 +112,7 @@ final class Follows {
     /// Notes that the store's cards are loaded from now on.
     func beginLoading(at moment: Moment) {
         usedSince = Follows.stamp(before: moment)
-        membership.topics.resumed.begin()
+        membership.topics.resumed.begin(at: moment.monotonic)
         reporter.completions.beginLoading()
     }
 
@@ -160,9 +160,24 @@ final class Follows {
             guard membership.topics.resumed.isShownInLineups(latest, topic) else { return nil }
             published += 1
         }
-        guard published == earlier.topicsShown, hasSpotlightAtRest(audience, at: moment) else { return nil }
+        guard published == earlier.topicsShown, !hasLostRow(audience, at: moment),
+            hasSpotlightAtRest(audience, at: moment)
+        else { return nil }
         return PendingStart.Shown(
             version: audience.target, displayHash: audience.versions.newestDisplayHash, alerted: audience.target)
+    }
+
+    /// Returns whether a row has left the lineup during the loading, and may still be on the cards that are loaded now. While no topic is live, a row
+    /// stays on the cards until the next news.
+    private func hasLostRow(_ audience: Audience, at moment: Moment) -> Bool {
+        let (began, now) = (membership.topics.resumed.loadedSince, moment.monotonic)
+        var (hasLost, hasLive) = (false, false)
+        for topic in audience.topics {
+            let face = membership.topics.faces[topic.place]
+            if began < face.goneAt, face.goneAt <= now { hasLost = true }
+            if face.topic(at: now).life == .live { hasLive = true }
+        }
+        return hasLost && hasLive
     }
 
     /// Returns whether the spotlight of a lineup is where the store says that all members have it, or a cycle moves it on: an alert that another

@@ -16,9 +16,11 @@ struct ResumedTopics {
     private var lineupDisplayHashes: [UInt64] = []
     /// Is `true` while cards are loaded.
     private(set) var isLoading = false
+    /// Time from which on cards are loaded; `never` before the loading.
+    private(set) var loadedSince = MonotonicTime.never
 
     /// Notes that cards are loaded from now on.
-    mutating func begin() { isLoading = true }
+    mutating func begin(at now: MonotonicTime) { (isLoading, loadedSince) = (true, now) }
 
     /// News up to which lineups have been loaded; `nil` while cards are loaded.
     private var loadedThrough: NewsNumber?

@@ -352,7 +352,7 @@ import Testing
 
     private static func restart(
         _ key: (Int) -> AudienceKey, topicsShown: [Int], incomplete: Int? = nil, ended: Int? = nil,
-        dismissal: Duration = .zero
+        dismissal: Duration = .zero, loadedAfter seconds: Int64 = 0
     ) -> ScriptedService {
         let service = Self.service()
         for place in 0..<2 {
@@ -363,6 +363,7 @@ import Testing
                 .publishResumed(ResumedPublication(publication, [], isCompleteInLineups: place != incomplete)))
         }
         service.apply(.load)
+        service.pass(seconds: seconds)
         for (member, topicsShown) in topicsShown.enumerated() {
             service.apply(
                 .follow(
@@ -426,6 +427,23 @@ import Testing
         _ = Self.completions(service, after: 30)
         #expect(service.pushes == (seconds > 0 ? 2 : 1) && hasRow() == false)
         #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// The card has the row, and its lineup is made without the row.
+    @Test func aCardThatIsLoadedAfterARowHasLeftItsLineupGetsAPushWithoutTheRow() {
+        let keys: [(Int) -> AudienceKey] = [{ _ in Self.key }, { Self.own($0) }]
+        for key in keys {
+            let service = Self.restart(key, topicsShown: [2], ended: 1, dismissal: .seconds(2), loadedAfter: 3)
+            let states = service.accepted.map { String(decoding: $0.payload.state, as: UTF8.self) }
+            #expect(states.map { $0.contains(#""id":"other""#) } == [false])
+            #expect(service.shard.violatedInvariant() == nil)
+        }
+    }
+
+    @Test func aCardThatIsLoadedBeforeARowLeavesItsLineupGetsNothing() {
+        let service = Self.restart(
+            { _ in Self.key }, topicsShown: [2], ended: 1, dismissal: .seconds(20), loadedAfter: 3)
+        #expect(service.pushes == 0)
     }
 
     /// The topics of the lineup have ended, and little is left for the one in the first row.

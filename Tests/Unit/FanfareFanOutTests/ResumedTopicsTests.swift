@@ -56,7 +56,7 @@ import Testing
 
     @Test func statesOfMoreTopicsThanThereAreAreAViolation() {
         var topics = ResumedTopics()
-        topics.begin()
+        topics.begin(at: 0)
         topics.noteHolders(of: Self.publication(1), 5)
         #expect(Self.violation(of: topics, rows: 6) == nil && Self.violation(of: topics, rows: 5) != nil)
         topics.end(newest: NewsNumber(), at: 0)
@@ -98,12 +98,13 @@ import Testing
 
     @Test func alertsConcernLineupsThatWereBornBeforeTheEndOfLoading() {
         var (topics, news) = (ResumedTopics(), NewsNumber())
-        topics.begin()
+        topics.begin(at: 0)
         news.advance()
         let last = news
         news.advance()
         let later = news
         #expect(topics.isLoading && topics.concern(lineupBornAt: later))
+        #expect(topics.loadedSince == 0 && ResumedTopics().loadedSince == .never)
         topics.noteHolders(of: Self.publication(1), 0)
         topics.end(newest: last, at: 0)
         #expect(!topics.isLoading && !topics.hasHolders(0))
@@ -112,7 +113,7 @@ import Testing
 
     @Test func alertsAreForgottenTenMinutesAfterTheEndOfLoadingAndNotBefore() {
         var topics = ResumedTopics()
-        topics.begin()
+        topics.begin(at: 0)
         topics.note(Self.alert("goal"), of: 3, weight: 1)
         topics.expire(at: 0 + AlertClaim.ageMax * 2)
         #expect(topics.hasAlerts && topics.isLoading)
