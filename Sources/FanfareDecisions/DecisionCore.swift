@@ -145,6 +145,16 @@ public import FanfareModel
         }
     }
 
+    /// Returns the log time at which the relative dismissal of a topic's newest version is over, as it was decided; `nil` without one, or if log time says
+    /// nothing of it.
+    package func dismissalEnd(of publication: Publication) -> FeedTime? {
+        guard isLive, publication.event == .end, let place = table.place(of: publication.topicID),
+            table[place].shown.version == publication.version, let publishedAt = table[place].shown.publishedAt,
+            case .after(let duration)? = table[place].newest?.dismissal
+        else { return nil }
+        return publishedAt + duration
+    }
+
     /// Forgets the topic's shown state, so that no activity gets it anew.
     package mutating func forgetPublication(of topic: TopicID) {
         if let place = table.place(of: topic) { table[place].isNewestWithheld = true }

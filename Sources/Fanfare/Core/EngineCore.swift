@@ -281,7 +281,7 @@ package final class EngineCore {
         guard let admitted = apps.admit(publication, app: app) else { return false }
         let id = apps.id(of: app)
         let isComplete = completions.areOf(admitted, app: id)
-        let isCompleteInLineups = completions.areOf(admitted, app: id, in: .lineups)
+        let isCompleteInLineups = lineupsShow(admitted, app: id)
         shards.send(
             alerts.isEmpty && !isComplete && !isCompleteInLineups
                 ? .publish(admitted)
@@ -290,6 +290,14 @@ package final class EngineCore {
                         admitted, alerts, isComplete: isComplete, isCompleteInLineups: isCompleteInLineups)),
             toApp: app)
         return true
+    }
+
+    /// Returns whether the lineups with the publication's topic show it since an earlier process. The row of a topic whose dismissal was over after the
+    /// completion may still be on their cards, and the store may lack the note of that.
+    private func lineupsShow(_ publication: Publication, app: AppID?) -> Bool {
+        guard let before = completions.joinersEnd(ofLineupsWith: publication, app: app) else { return false }
+        guard let end = decisionCore.dismissalEnd(of: publication) else { return true }
+        return end <= before || end > now
     }
 
     private func publish(_ resumption: Resumption) {

@@ -25,9 +25,12 @@ struct PeopleCompletions {
     /// Removes and returns the completions of earlier processes; `nil` if they are void.
     mutating func takeEarlier() -> EarlierCompletions? { earlier.take() }
 
-    /// Returns whether the activities of a scope have this version from earlier processes.
-    func areOf(_ publication: Publication, app: AppID?, in scope: CompletionScope = .followers) -> Bool {
-        earlier?.isOf(publication, app: app, in: scope) ?? false
+    /// Returns whether the topic's followers have this version from earlier processes.
+    func areOf(_ publication: Publication, app: AppID?) -> Bool { earlier?.isOf(publication, app: app) ?? false }
+
+    /// Returns the log time before which the members of lineups joined that have this version from earlier processes; `nil` if the store names none.
+    func joinersEnd(ofLineupsWith publication: Publication, app: AppID?) -> FeedTime? {
+        earlier?.joinersEnd(of: publication, app: app, in: .lineups)
     }
 
     /// Forgets the completions of earlier processes if topics may show other states since: a version may mean another state under other rules.

@@ -68,9 +68,15 @@ package struct EarlierCompletions: Sendable {
 
     /// Returns whether the store names this version of the topic, with its state, for the activities of a scope.
     func isOf(_ publication: Publication, app: AppID?, in scope: CompletionScope = .followers) -> Bool {
+        joinersEnd(of: publication, app: app, in: scope) != nil
+    }
+
+    /// Returns the log time before which the version's holders of a scope joined; `nil` if the store does not name this version of the topic, with its
+    /// state.
+    func joinersEnd(of publication: Publication, app: AppID?, in scope: CompletionScope) -> FeedTime? {
         let key = Key(topic: publication.topicID, app: app, scope: scope)
-        guard let stored = completions[key]?.stored else { return false }
-        return EarlierCompletions.isOf(publication, stored)
+        guard let stored = completions[key]?.stored, EarlierCompletions.isOf(publication, stored) else { return nil }
+        return stored.before
     }
 
     private static func isOf(_ publication: Publication, _ stored: StoredCompletion) -> Bool {

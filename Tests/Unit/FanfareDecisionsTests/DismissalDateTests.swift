@@ -69,6 +69,8 @@ import Testing
             #expect(core.later(newest, at: at(360)).map(\.dismissal) == [.after(.seconds(600))])
             #expect(core.later(newest, at: at(0)).map(\.dismissal) == [.after(.seconds(900))])
             #expect(core.later(newest, at: at(86_400)).map(\.dismissal) == [.after(.zero)])
+            #expect(newest.map { core.dismissalEnd(of: $0) } == [at(960)])
+            #expect(core.later(newest, at: at(86_400)).map { core.dismissalEnd(of: $0) } == [at(960)])
         }
     }
 

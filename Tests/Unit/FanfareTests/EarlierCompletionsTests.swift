@@ -155,6 +155,7 @@ import Testing
                 StoredCompletion(completion, app: nil, serials: Self.serials),
                 at: CompletionKey(birth: publication.topic.birth, app: 0, of: .lineups))
             #expect(completions.isOf(publication, app: nil, in: .lineups))
+            #expect(completions.joinersEnd(of: publication, app: nil, in: .lineups) == before)
             #expect(!completions.isOf(publication, app: nil), "followers may lack it")
         }
         func topicsShown(_ activity: ActivityID, _ topics: [TopicID], joinedAt second: Int64) -> Int {

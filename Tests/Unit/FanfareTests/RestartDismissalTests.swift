@@ -32,27 +32,84 @@ import Testing
         return log
     }
 
-    /// Returns the dismissals of the publications that a restart hands to its shard.
+    /// Returns the commands with which a restart begins its shard.
     ///
     /// - Parameters:
     ///   - seconds: log time from the end to the last entry.
     ///   - wall: wall clock time of the restart.
-    private static func dismissals(
-        _ rules: Rules, after seconds: Int64, wall: FeedTime, isLive: Bool = true
-    ) throws -> [DismissalTime?] {
+    ///   - completions: completions of the process before; `nil` if none are kept.
+    private static func commands(
+        _ rules: Rules, after seconds: Int64, wall: FeedTime, isLive: Bool = true,
+        keeping completions: EarlierCompletions? = nil
+    ) throws -> [ShardCommand] {
         let rings = ShardRings()
         let core = core(rules, rings, isLive: isLive)
+        if let completions { core.keepCompletions(completions) }
         let log = try log(rules, seconds)
         let earlier = try EarlierProcess(log) { _ in }
         let horizon = earlier.horizon(since: begun) { wall }
         _ = try core.recall(log, under: rules, LogRules(rules), within: horizon, report: { _ in })
         core.turnIsOver()
         var commands = rings.commands.takeConsumer()
-        var found: [DismissalTime?] = []
-        while let command = commands.pop() {
-            if case .publish(let publication) = command { found.append(publication.dismissal) }
-        }
+        var found: [ShardCommand] = []
+        while let command = commands.pop() { found.append(command) }
         return found
+    }
+
+    /// Returns the dismissals of the publications that a restart hands to its shard.
+    private static func dismissals(
+        _ rules: Rules, after seconds: Int64, wall: FeedTime, isLive: Bool = true
+    ) throws -> [DismissalTime?] {
+        try commands(rules, after: seconds, wall: wall, isLive: isLive).compactMap { command -> DismissalTime?? in
+            if case .publish(let publication) = command { .some(publication.dismissal) } else { nil }
+        }
+    }
+
+    /// Returns whether a restart believes a completion of the end in lineups.
+    ///
+    /// - Parameters:
+    ///   - before: log time of the completion, in seconds after the end.
+    ///   - seconds: log time from the end to the last entry.
+    private static func believes(
+        completionBefore before: Int64, after seconds: Int64, _ rules: Rules = .builtIn, isLive: Bool = true
+    ) throws -> Bool {
+        let wall = ended + .seconds(seconds)
+        let publications = try commands(rules, after: seconds, wall: wall, isLive: isLive)
+            .compactMap { command -> Publication? in
+                if case .publish(let publication) = command { publication } else { nil }
+            }
+        let end = try #require(publications.first)
+        var completions = EarlierCompletions()
+        let completion = TopicCompletion(end, of: .lineups, before: ended + .seconds(before), except: [])
+        completions.insert(
+            StoredCompletion(completion, app: nil, serials: 0),
+            at: CompletionKey(birth: end.topic.birth, app: 0, of: .lineups))
+        completions.through = .max
+        let found = try commands(rules, after: seconds, wall: wall, isLive: isLive, keeping: completions)
+        return found.contains { command in
+            if case .publishResumed(let resumed) = command { resumed.isCompleteInLineups } else { false }
+        }
+    }
+
+    /// The card's row leaves lineups 15 minutes after the end. A process that died before the store's note has left the row on the cards.
+    @Test(
+        arguments: [
+            (60, 899, true), (60, 900, false), (899, 1000, false), (900, 1000, true), (950, 1000, true),
+        ] as [(Int64, Int64, Bool)])
+    func aRestartBelievesNoCompletionOfLineupsThatARowWasToLeaveSince(
+        before: Int64, passed: Int64, isBelieved: Bool
+    ) throws {
+        let believes = try Self.believes(completionBefore: before, after: passed)
+        #expect(believes == isBelieved)
+    }
+
+    /// Neither is over by log time.
+    @Test func aRestartBelievesCompletionsOfLineupsWithADateOrInAReplay() throws {
+        var rules = Rules.builtIn
+        rules.other.lifetime.dismissal = .at(Self.ended + .seconds(900))
+        let withDate = try Self.believes(completionBefore: 60, after: 1000, rules)
+        let inReplay = try Self.believes(completionBefore: 60, after: 1000, isLive: false)
+        #expect(withDate && inReplay)
     }
 
     /// The card stays for 15 minutes.
