@@ -242,6 +242,28 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    @Test func eachTurnListsAFewOfTheTopicsThatAreDismissedTogether() {
+        let service = Self.service(limits: CompletionLimits(topicsMax: 1))
+        service.follow(1, Self.own(1))
+        for place in 0..<2 {
+            service.apply(.publish(Self.publication(UInt64(place + 1), of: place, version: 1, event: .end)))
+        }
+        #expect(Self.named(Self.completions(service, after: 20)) == Set(Self.topics))
+        service.pass(seconds: 60)
+        let scan = service.shard.retries.lineupScan
+        var listed: [Int] = []
+        for _ in 0..<3 {
+            scan.run(at: service.moment)
+            let left = service.shard.reporter.completions.dismissals.due
+            #expect(left.map { $0 <= service.moment.monotonic && scan.due == $0 } ?? true)
+            listed.append(service.shard.reporter.completions.unnoted.count)
+            if left == nil { break }
+        }
+        #expect(listed == [1, 2], "the next turn goes on")
+        let voids = Self.completions(service, after: 5).filter(\.isVoid)
+        #expect(Self.named(voids) == Set(Self.topics) && service.shard.violatedInvariant() == nil)
+    }
+
     @Test func noSearchRunsBeforeUrgentPushesHaveLeft() {
         let service = Self.serviceWithUrgentPushes()
         let scan = service.shard.retries.lineupScan
