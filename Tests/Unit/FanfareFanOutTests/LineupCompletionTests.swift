@@ -470,6 +470,26 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    /// The topic in the spotlight had ended before the restart, and little is left of its dismissal when the other one ends.
+    @Test func aLineupThatEndsAfterARestartIsDismissedWithTheTopicThatGoesLast() {
+        let service = Self.service()
+        let first = Self.publication(1, version: 7, event: .end, dismissal: .seconds(2))
+        service.apply(.publishResumed(ResumedPublication(first, [])))
+        service.apply(.load)
+        service.apply(
+            .follow(
+                ScriptedService.id(0), Self.key, token: ScriptedService.token(0),
+                earlier: EarlierDelivery(topicsShown: 0)))
+        service.apply(.endLoading)
+        service.run()
+        service.pass(seconds: 1)
+        service.apply(.publish(Self.publication(2, of: 1, version: 7, event: .end, dismissal: .seconds(1800))))
+        let now = service.moment.wallSeconds
+        service.run()
+        #expect(service.accepted.last?.payload.dismissalDate == now + 1800)
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
     @Test func aTopicThatIsNotCompleteGoesToAllItsLineups() {
         let service = Self.restart(Self.own, topicsShown: [2, 2], incomplete: 1)
         #expect(service.accepted.count == 2)
