@@ -57,6 +57,8 @@ struct ShardTopicCompletions {
             // The completion may be that of an earlier process, of which not all shards have reported yet.
             if entries[key]?.version == version {
                 entries[key]?.reports[shard] = nil
+                // A shard without lineups of the topic does not report anew by itself.
+                entries[key]?.asked[shard] = false
                 entries[key]?.completeBefore = nil
             }
             return completion

@@ -4,7 +4,7 @@ import FanfareModel
 package struct CompletionLimits: Sendable {
     /// Maximum number of activities that a turn visits.
     let visitsMax: Int
-    /// Maximum number of topics that a pass takes up.
+    /// Maximum number of topics that a pass takes up, and of those that a turn lists because they are dismissed.
     let topicsMax: Int
 
     /// - Parameters:

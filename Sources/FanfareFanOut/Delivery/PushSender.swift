@@ -265,7 +265,8 @@ final class PushSender {
                 staleDate: staleDate,
                 // An end while the audience goes on is the end of an activity for its age.
                 dismissalDate: event == .end
-                    ? (audience.event == .end ? latest?.dismissal : latest?.expiry.dismissal)?.seconds(ofEndAt: moment)
+                    ? (audience.event == .end ? dismissal(of: audience, at: moment) : latest?.expiry.dismissal)?
+                        .seconds(ofEndAt: moment)
                     : nil,
                 alert: alert, priority: request.priority, relevanceScore: latest?.relevance.map(Double.init),
                 start: request.start?.payload,
@@ -278,5 +279,19 @@ final class PushSender {
             payload.stateBytes = []
         }
         return payload
+    }
+
+    /// Returns the dismissal time of an audience's end. That of a lineup is the spotlight's, unless another row is to stay longer: after a restart the
+    /// spotlight's topic may have little left.
+    private func dismissal(of audience: Audience, at moment: Moment) -> DismissalTime? {
+        guard let own = audience.newest.publication?.dismissal else { return nil }
+        guard audience.lineup != nil else { return own }
+        var longest: DismissalTime? = own
+        var last = moment.monotonic + own.duration(from: moment.wall)
+        for index in audience.topics {
+            guard let goneAt = membership.topics[index].goneAt, goneAt > last else { continue }
+            (longest, last) = (membership.topics[index].latest?.dismissal, goneAt)
+        }
+        return longest
     }
 }

@@ -95,7 +95,7 @@ final class LineupCompletionScan {
     func run(at moment: Moment) {
         guard reporter.completions.isKept else { return }
         now = moment.monotonic
-        listDismissed()
+        listDismissed(most: reporter.completions.limits.topicsMax)
         if candidates.isEmpty {
             guard mayBegin, !reporter.completions.unnoted.isEmpty, isDue(), !isWaiting() else { return }
             begin(most: reporter.completions.limits.topicsMax)
@@ -108,6 +108,7 @@ final class LineupCompletionScan {
     /// Ends the pass, after one more if a topic is to be noted, because the shard ends.
     func finish() {
         guard reporter.completions.isKept else { return }
+        listDismissed(most: .max)
         while !candidates.isEmpty { visit() }
         guard mayBegin, !reporter.completions.unnoted.isEmpty else { return }
         // Each pass goes over all activities, so one takes up all topics.
@@ -129,8 +130,12 @@ final class LineupCompletionScan {
 
     /// Lists the topics whose rows are to leave their lineups by now: a lineup that still shows such a row is no longer restorable, and another one may
     /// have become so. What was noted before is void until the next pass: too many lineups may still show the row for a note with exceptions.
-    private func listDismissed() {
-        while let topic = reporter.completions.dismissals.takeDue(at: now) {
+    ///
+    /// - Parameter topicsMax: maximum number of topics. If more are to leave, `due` has passed.
+    private func listDismissed(most topicsMax: Int) {
+        var count = 0
+        while count < topicsMax, let topic = reporter.completions.dismissals.takeDue(at: now) {
+            count += 1
             // Another topic may have the index by now, and the same one may have begun again.
             guard membership.topics.faces[topic.place].goneAt <= now, membership.lineups[topic] != nil else { continue }
             notes[topic] = nil

@@ -242,6 +242,28 @@ import Testing
         #expect(service.shard.violatedInvariant() == nil)
     }
 
+    @Test func eachTurnListsAFewOfTheTopicsThatAreDismissedTogether() {
+        let service = Self.service(limits: CompletionLimits(topicsMax: 1))
+        service.follow(1, Self.own(1))
+        for place in 0..<2 {
+            service.apply(.publish(Self.publication(UInt64(place + 1), of: place, version: 1, event: .end)))
+        }
+        #expect(Self.named(Self.completions(service, after: 20)) == Set(Self.topics))
+        service.pass(seconds: 60)
+        let scan = service.shard.retries.lineupScan
+        var listed: [Int] = []
+        for _ in 0..<3 {
+            scan.run(at: service.moment)
+            let left = service.shard.reporter.completions.dismissals.due
+            #expect(left.map { $0 <= service.moment.monotonic && scan.due == $0 } ?? true)
+            listed.append(service.shard.reporter.completions.unnoted.count)
+            if left == nil { break }
+        }
+        #expect(listed == [1, 2], "the next turn goes on")
+        let voids = Self.completions(service, after: 5).filter(\.isVoid)
+        #expect(Self.named(voids) == Set(Self.topics) && service.shard.violatedInvariant() == nil)
+    }
+
     @Test func noSearchRunsBeforeUrgentPushesHaveLeft() {
         let service = Self.serviceWithUrgentPushes()
         let scan = service.shard.retries.lineupScan
@@ -463,6 +485,26 @@ import Testing
         let now = service.moment.wallSeconds
         service.run()
         #expect(service.accepted.map(\.payload.dismissalDate) == [now + 1792])
+        #expect(service.shard.violatedInvariant() == nil)
+    }
+
+    /// The topic in the spotlight had ended before the restart, and little is left of its dismissal when the other one ends.
+    @Test func aLineupThatEndsAfterARestartIsDismissedWithTheTopicThatGoesLast() {
+        let service = Self.service()
+        let first = Self.publication(1, version: 7, event: .end, dismissal: .seconds(2))
+        service.apply(.publishResumed(ResumedPublication(first, [])))
+        service.apply(.load)
+        service.apply(
+            .follow(
+                ScriptedService.id(0), Self.key, token: ScriptedService.token(0),
+                earlier: EarlierDelivery(topicsShown: 0)))
+        service.apply(.endLoading)
+        service.run()
+        service.pass(seconds: 1)
+        service.apply(.publish(Self.publication(2, of: 1, version: 7, event: .end, dismissal: .seconds(1800))))
+        let now = service.moment.wallSeconds
+        service.run()
+        #expect(service.accepted.last?.payload.dismissalDate == now + 1800)
         #expect(service.shard.violatedInvariant() == nil)
     }
 

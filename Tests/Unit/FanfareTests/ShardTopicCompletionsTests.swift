@@ -94,6 +94,23 @@ import Testing
         #expect(completions.violation() == nil)
     }
 
+    /// The shards void their reports one after the other, and only one of them still has lineups of the topic.
+    @Test func aShardWhoseReportIsVoidIsAskedOnceMore() {
+        var completions = ShardTopicCompletions(perApp: 2)
+        let report = Self.lineups(1)
+        let void = TopicCompletion(voiding: Self.publication(1), of: .lineups)
+        for _ in 0..<2 {
+            let alone = completions.take(report, app: 0, shard: 1)
+            #expect(alone == nil)
+            let asked = completions.takeBehind(report, app: 0)
+            #expect(asked == [0])
+            let whole = completions.take(report, app: 0, shard: 0)
+            #expect(whole?.isVoid == false)
+            for shard in 0..<2 { _ = completions.take(void, app: 0, shard: shard) }
+        }
+        #expect(completions.violation() == nil)
+    }
+
     @Test func aQuestionThatIsPutOffIsAskedLaterUnlessItsVersionIsReplaced() {
         var completions = ShardTopicCompletions(perApp: 3)
         for isForJoiners in [false, true, false] {
