@@ -5,8 +5,8 @@ import Testing
 /// Checkpoints: a core that was restored from one decides as the one that wrote it.
 @Suite struct CheckpointTests {
     /// Restores rows into a new core.
-    static func restored(_ rows: [[UInt8]], rules: Rules) throws -> Scripted {
-        var story = Scripted(rules: rules)
+    static func restored(_ rows: [[UInt8]], rules: Rules, isLive: Bool = false) throws -> Scripted {
+        var story = Scripted(rules: rules, isLive: isLive)
         for row in rows { try story.core.restore(row) }
         try story.core.endRestoring()
         return story

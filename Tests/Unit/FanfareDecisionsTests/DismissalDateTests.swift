@@ -59,10 +59,11 @@ import Testing
 
     /// A checkpoint has the time of the end, so that a restart knows what is left.
     @Test func aRestoredEndHasWhatIsLeftOfItsDismissal() throws {
-        var story = Scripted()
+        var story = Scripted(rules: .builtIn, isLive: true)
         story.apply(orders.set(0, ["eta": 1]))
         story.apply(orders.end(60))
-        let restored = try CheckpointTests.restored(CheckpointTests.rows(of: story.core), rules: .builtIn)
+        let restored = try CheckpointTests.restored(
+            CheckpointTests.rows(of: story.core), rules: .builtIn, isLive: true)
         for core in [story.core, restored.core] {
             let newest = core.newestPublications
             #expect(newest.map(\.dismissal) == [.after(.seconds(900))])
