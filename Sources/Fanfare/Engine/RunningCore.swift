@@ -24,12 +24,17 @@ struct RunningCore: Sendable {
 
     /// Runs the blocking initialiser on a thread of its own and waits for its result. A cancelled task still waits.
     static func begun(_ options: EngineOptions, _ observer: EngineObserver) async throws(EngineFault) -> RunningCore {
+        // A continuation that is resumed before its task waits hands its value over in a way that ThreadSanitizer does not see. It sees this lock, which
+        // both threads take.
+        let handover = Locked(())
         let result: Result<RunningCore, EngineFault> = await withCheckedContinuation { continuation in
             // A queue of Dispatch is no substitute: it waits for ever where no thread can be created.
             do throws(LoopError) {
                 try DetachedThread.run(name: "fanfare launch") {
                     do throws(EngineFault) {
-                        continuation.resume(returning: .success(try RunningCore(options, observer)))
+                        let core = try RunningCore(options, observer)
+                        handover.withLock { _ in }
+                        continuation.resume(returning: .success(core))
                     } catch {
                         continuation.resume(returning: .failure(error))
                     }
@@ -38,6 +43,7 @@ struct RunningCore: Sendable {
                 continuation.resume(returning: .failure(EngineFault(error)))
             }
         }
+        handover.withLock { _ in }
         return try result.get()
     }
 
