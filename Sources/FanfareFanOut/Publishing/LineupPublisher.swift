@@ -371,7 +371,7 @@ final class LineupPublisher {
         // If all topics are over, the lineup waits for the next topics with their ids.
         guard isLoaded || !audience.topics.allSatisfy({ membership.topics[$0].isOver }) else { return }
         loadTopicStates(of: audience, at: moment)
-        // An end carries the dismissal of the spotlight's topic, and a topic in another row may go sooner.
+        // The spotlight of a lineup that is over is the topic that goes last. Its row stays, while others may go at once.
         let isOver = isOver(audience)
         let wanted = isOver ? nil : lineup.rotation.wanted(topicStates, now: moment.monotonic)
         guard let spotlight = wanted ?? lastGone(audience) else { return }
